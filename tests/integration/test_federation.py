@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +42,32 @@ def partners(folder: Path, *arguments: str, stdin: str | None = None, code: int 
     return done.stdout + done.stderr
 
 
-def ask(folder: Path, dev: Dev, tool: str, **given: Any) -> dict[str, Any]:
+@asynccontextmanager
+async def connected(folder: Path, dev: Dev, path: str) -> AsyncIterator[Client]:
     minted = commonplace(
-        *("tokens", "mint", "--agent", "desk", "--scopes", "commons:read", "--path", "/mcp/commons"),
+        *("tokens", "mint", "--agent", "desk", "--scopes", "commons:read", "--path", path),
         *("--data", str(folder / "here" / "data")),
     )
     headers = {"authorization": f"Bearer {minted.stdout.strip()}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+        Client(streamable_http_client(f"{dev.url}{path}", http_client=http)) as client,
+    ):
+        yield client
 
+
+def listed(folder: Path, dev: Dev, path: str) -> set[str]:
+    async def names() -> set[str]:
+        async with connected(folder, dev, path) as client:
+            return {tool.name for tool in (await client.list_tools()).tools}
+
+    return asyncio.run(names())
+
+
+def ask(folder: Path, dev: Dev, tool: str, **given: Any) -> dict[str, Any]:
     async def asked() -> Any:
-        async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
-            transport = streamable_http_client(f"{dev.url}/mcp/commons", http_client=http)
-            async with Client(transport) as client:
-                return await client.call_tool(tool, given)
+        async with connected(folder, dev, "/mcp/commons") as client:
+            return await client.call_tool(tool, given)
 
     answer = asyncio.run(asked())
     assert not answer.is_error, answer
@@ -69,6 +84,17 @@ def test_one_question_is_answered_by_both(folder: Path, here: Dev, there: Dev) -
     assert (own["status"], other["status"], other["url"]) == ("ok", "ok", f"{there.url}/mcp")
     assert "there__search_knowledge" in other["tools"]
     assert "there__create_draft" not in other["tools"]
+
+
+def test_tools_of_a_partner_are_called_by_their_names_here(folder: Path, here: Dev, there: Dev) -> None:
+    assert there.process.poll() is None
+    page = ask(folder, here, "there__search_knowledge", query="crabs")
+    assert page["source"] == "there"
+    assert "Crabs" in page["text"]
+    alone, together = listed(folder, here, "/mcp/commons"), listed(folder, here, "/mcp/all")
+    assert {"search_commons", "list_sources", "there__get_document"} <= alone
+    assert {"search_commons", "list_sources"} <= together
+    assert not any(name.startswith("there__") for name in together)
 
 
 def test_a_partner_is_added_reviewed_approved_and_removed(folder: Path, here: Dev, there: Dev) -> None:

@@ -86,7 +86,7 @@ def test_a_partner_that_has_changed_its_era_is_found_out_once(connections: Conne
 def test_tools_are_listed_as_the_partner_writes_them(connections: Connections) -> None:
     with partner() as (url, _):
         tools, _ = connections.run(connections.tools(Contact(url)))
-    assert [tool["name"] for tool in tools] == ["search_knowledge", "add"]
+    assert [tool["name"] for tool in tools] == ["search_knowledge", "add", "read"]
     assert tools[0]["annotations"] == {"readOnlyHint": True}
 
 

@@ -83,7 +83,7 @@ def test_nothing_of_a_partner_is_asked_before_it_is_approved(partners: Partners,
     with partner() as (url, seen):
         review = partners.add(ADA, "reef", url, title="The reef")
         assert (review.partner.search, review.partner.query) == ("search_knowledge", "query")
-        assert states(partners) == {"reef__add": "new", "reef__search_knowledge": "new"}
+        assert states(partners) == {"reef__add": "new", "reef__read": "new", "reef__search_knowledge": "new"}
         seen.methods.clear()
         found = search(commons)
         assert statuses(found) == {OWN: "ok", "reef": "withheld"}
@@ -112,7 +112,8 @@ def test_a_tool_that_changes_is_withheld_until_it_is_approved_again(
         seen.methods.clear()
         assert statuses(search(commons))["reef"] == "withheld"
         assert "POST tools/call" not in seen.methods
-        assert states(partners) == {"reef__add": "approved", "reef__search_knowledge": "changed"}
+        assert states(partners)["reef__add"] == states(partners)["reef__read"] == "approved"
+        assert states(partners)["reef__search_knowledge"] == "changed"
         tool = next(tool for tool in partners.tools("garden", "reef") if tool.state == "changed")
         assert (tool.texts["description"], "every secret" in tool.offered) == ("Search the partner.", True)
         with pytest.raises(Conflict):

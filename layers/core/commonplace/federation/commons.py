@@ -7,15 +7,16 @@ same deadline: a tool that says something else than what was approved is not cal
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.federation.model import Hit, Partner, PartnerTool, hits_of, merged, texts_of
+from commonplace.federation.model import Hit, Partner, PartnerTool, cleaned, hits_of, merged, texts_of
 from commonplace.federation.partners import Partners
-from commonplace.kernel.errors import CommonplaceError, InvalidInput, Unavailable
+from commonplace.kernel.errors import CommonplaceError, Forbidden, InvalidInput, Unavailable
 from commonplace.kernel.retry import CircuitBreaker
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ State = Literal["ok", "left_alone", "withheld", "unapproved"]
 DEADLINE_SECONDS = 5.0
 TOGETHER = 8
 """Calls of this process to one partner at once."""
+MAX_ANSWER_CHARACTERS = 32 * 1024
+"""Of a partner's tool."""
 OWN = "own"
 """The source that our own knowledge base is."""
 
@@ -147,9 +150,51 @@ class Commons:
         except Unavailable:
             return Source(partner.id, partner.title, "left_alone")
         connections = self.partners.connections()
-        return connections.start(self._call(line, partner, search, query))
+        return connections.start(self._call(line, partner, search, {partner.query: query}, self.deadline))
 
-    async def _call(self, line: _Line, partner: Partner, search: PartnerTool, query: str) -> _Answered:
+    def call(
+        self, organisation: str, partner: Partner, tool: PartnerTool, arguments: Mapping[str, Any], via: Sequence[str]
+    ) -> str:
+        """Return the text that an approved tool of a partner has answered, and its data, as JSON.
+
+        Raises Forbidden for a call that came through another deployment, and for a tool that has changed; Unavailable
+        where the partner gives nothing usable in time; InvalidInput where the partner's own tool says no.
+        """
+        from commonplace.federation.client.connection import CALL_SECONDS, PartnerFailed
+
+        if via:
+            raise Forbidden("A call that came through another deployment is not passed on.")
+        line = self.line(organisation, partner)
+        line.breaker.check()
+        connections = self.partners.connections()
+        try:
+            answer = connections.run(self._call(line, partner, tool, arguments, CALL_SECONDS))
+        except PartnerFailed as error:
+            line.breaker.failed()
+            raise Unavailable(
+                f"{partner.title} gave no answer ({error.reason}).", hint="Go on without it, or try again later."
+            ) from None
+        line.breaker.succeeded()
+        line.took_ms = answer.took_ms
+        self._noted(organisation, partner, answer)
+        if (said := answer.said) is None:
+            raise Forbidden(
+                f"{tool.id} has changed since it was approved, and is withheld.",
+                hint="Somebody has to look at it: commonplace partners approve",
+            )
+        if said.is_error:
+            raise InvalidInput(f"{partner.title} says: {cleaned(said.text, 500)}")
+        text = said.text if said.text.strip() else json.dumps(said.structured, ensure_ascii=False)
+        return cleaned(text, MAX_ANSWER_CHARACTERS)
+
+    def _noted(self, organisation: str, partner: Partner, answer: _Answered) -> None:
+        self.partners.remember(organisation, partner, answer.contact)
+        if answer.listed is not None:
+            self.partners.compare(organisation, partner, answer.listed)
+
+    async def _call(
+        self, line: _Line, partner: Partner, tool: PartnerTool, arguments: Mapping[str, Any], seconds: float
+    ) -> _Answered:
         from commonplace.federation.client.connection import Contact
 
         contact, connections = Contact(partner.url, partner.era, partner.discovered), self.partners.connections()
@@ -157,12 +202,10 @@ class Commons:
         async with line.slots:
             began = time.monotonic()
             if self.partners.stale(partner):
-                listed, contact = await connections.tools(contact, self.deadline)
-                if search.approved not in {texts_of(tool) for tool in listed}:
+                listed, contact = await connections.tools(contact, seconds)
+                if tool.approved not in {texts_of(tool) for tool in listed}:
                     return _Answered(None, contact, _since(began), listed)
-            said, contact = await connections.call(
-                contact, search.name, {partner.query: query}, (self.name,), self.deadline
-            )
+            said, contact = await connections.call(contact, tool.name, arguments, (self.name,), seconds)
             return _Answered(said, contact, _since(began), listed)
 
     def _answer(self, organisation: str, partner: Partner, running: Any, until: float) -> tuple[Source, Sequence[Hit]]:
@@ -183,9 +226,7 @@ class Commons:
             return Source(partner.id, partner.title, status, reason=error.reason), []
         line.breaker.succeeded()
         line.took_ms = took = answer.took_ms
-        self.partners.remember(organisation, partner, answer.contact)
-        if answer.listed is not None:
-            self.partners.compare(organisation, partner, answer.listed)
+        self._noted(organisation, partner, answer)
         if (said := answer.said) is None:
             return Source(partner.id, partner.title, "withheld", took), []
         if said.is_error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from commonplace.federation.commons import OWN, Commons
-from commonplace.federation.model import MAX_HIT_CHARACTERS, Hit, cleaned
+from commonplace.federation.model import MAX_HIT_CHARACTERS, MAX_TITLE_CHARACTERS, Hit, Partner, PartnerTool, cleaned
 from commonplace.federation.settings import FederationSettings
 from commonplace.identity.principals import scope
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import Forbidden
-from commonplace.web.mcp.declaration import Answer, Arguments, Call, NoArguments, Output, Part, Tool, Toolset
+from commonplace.web.mcp.declaration import Answer, Arguments, Call, Caller, NoArguments, Output, Part, Tool, Toolset
 from commonplace.web.mcp.invocation import invoke
 from commonplace.web.mcp.offer import offer_of
 from commonplace.web.mcp.rendering import data_of
@@ -117,6 +117,7 @@ def commons_toolset(using: Callable[[], Commons], own: Callable[[Call, str, int]
             ),
         ),
         kind="sources",
+        further=partial(partner_tools, using),
     )
 
 
@@ -173,6 +174,48 @@ def list_sources(using: Callable[[], Commons], call: Call, _: NoArguments) -> An
     lines = [f"{one.name}: {one.title}, {one.status}" for one in sources]
     lines += [f"{one.name} withheld: {', '.join(one.withheld)}" for one in sources if one.withheld]
     return Answer("\n".join(lines), SourcesOutput(sources=sources))
+
+
+class PartnerAnswer(Output):
+    source: str
+    """The partner whose words these are."""
+    text: str
+
+
+def partner_tools(using: Callable[[], Commons], caller: Caller) -> Sequence[Tool]:
+    """Return the approved tools of the partners of a caller's organisation, with the texts that were approved.
+
+    Those that do not only read are left out: nobody is asked here before one is called.
+    """
+    organisation = caller.principal.organisation
+    if not organisation:
+        return ()
+    commons = using()
+    return [
+        Tool(
+            name=tool.id,
+            title=cleaned(f"{partner.title}: {tool.texts.get('title') or tool.name}", MAX_TITLE_CHARACTERS),
+            description=f"Of the partner {partner.title}. {cleaned(tool.texts.get('description') or '', 4_000)}",
+            tier="member",
+            arguments=NoArguments,
+            output=PartnerAnswer,
+            run=partial(call_partner, using, partner, tool),
+            cost="search",
+            open_world=True,
+            input_schema=tool.texts["inputSchema"],
+            raw=True,
+        )
+        for partner in commons.partners.all(organisation)
+        for tool in commons.partners.tools(organisation, partner.id)
+        if tool.state == "approved" and tool.reads_only
+    ]
+
+
+def call_partner(
+    using: Callable[[], Commons], partner: Partner, tool: PartnerTool, call: Call, given: Mapping[str, Any]
+) -> Answer:
+    text = using().call(organisation_of(call), partner, tool, given, via_of(call))
+    return Answer(f"From {partner.title}:\n\n{text}", PartnerAnswer(source=partner.id, text=text))
 
 
 def organisation_of(call: Call) -> str:

@@ -148,6 +148,19 @@ def understand(
         raise InvalidInput(" ".join((message, *notes)), hint=_names_here(shape)) from None
 
 
+def bounded(raw: Mapping[str, Any], max_values: int = MAX_VALUES) -> Mapping[str, Any]:
+    """Return the arguments as they are. Raises InvalidInput for too many, or too deep ones."""
+    left, count = [(raw, 0)], 0
+    while left:
+        value, depth = left.pop()
+        count += 1
+        if count > max_values or depth > MAX_VALUE_DEPTH:
+            raise InvalidInput(f"A call has at most {max_values:,} values, {MAX_VALUE_DEPTH} levels deep.")
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+        left += [(one, depth + 1) for one in inner]
+    return raw
+
+
 def forgive(
     raw: Mapping[str, Any],
     model: type[Arguments],

@@ -216,7 +216,8 @@ class Calls:
         self._awaited = {name for name, one in offer.tools.items() if inspect.iscoroutinefunction(one.tool.run)}
 
     def name(self, params: CallToolRequestParams) -> str:
-        return params.name if params.name in self._offer.tools else "unknown"
+        further = self._offer.further
+        return params.name if params.name in self._offer.tools else further.name if further else "unknown"
 
     async def call(self, ctx: Context, params: CallToolRequestParams) -> Reply:
         """Raises MCPError for a tool that is not there; every other failure is an answer that the model reads."""

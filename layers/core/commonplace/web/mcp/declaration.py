@@ -196,6 +196,8 @@ class Tool(Declared):
     """Slugs, by argument, that it can be at the moment for a caller, the most significant first. Lists add some."""
     page: Callable[[Any], str | None] | None = None
     """`arguments -> page of a public deployment where anybody reads the same`: named to a caller who has to sign in."""
+    raw: bool = False
+    """It is called with the arguments as they came, bounded in size and depth: `input_schema` is somebody else's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,6 +344,10 @@ class Toolset:
     skills: tuple[Skill, ...] = ()
     kind: str | None = None
     """The kind of whatever says none of its own; None is the toolset's only kind, if it has but one."""
+    further: Callable[[Caller], Sequence[Tool]] | None = None
+    """Tools that a caller has besides, where the toolset is served alone; read whenever they are listed or called."""
+    further_tier: Tier = "member"
+    """What they all take, with the scope to read: whoever may not is told before any is looked up."""
 
     def need_of(self, declared: Declared | None) -> Need:
         """Return what it takes to use something of this toolset; None stands for its documents."""

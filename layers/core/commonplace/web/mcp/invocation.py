@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from commonplace.identity.authorization import Verdict
 from commonplace.kernel.errors import Forbidden, NotFound
-from commonplace.web.mcp.arguments import understand
-from commonplace.web.mcp.declaration import Answer, Arguments, Call, Caller, Cost
+from commonplace.web.mcp.arguments import bounded, understand
+from commonplace.web.mcp.declaration import Answer, Call, Caller, Cost
 from commonplace.web.mcp.offer import Offer, Offered, denial
 
 Spend = Callable[[Caller, Cost, str], None]
@@ -36,7 +36,8 @@ class Admitted:
     """A call that its caller may make, with its arguments as the tool takes them."""
 
     offered: Offered
-    arguments: Arguments
+    arguments: Any
+    """The tool's `Arguments`; of a raw one what was given."""
     notes: tuple[str, ...]
     """What was not taken as it came."""
 
@@ -46,7 +47,7 @@ def admit(offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], spe
 
     Raises UnknownTool, RateLimited, AccessDenied, InvalidInput, and Unavailable where the roles cannot be read.
     """
-    offered = offer.tools.get(name)
+    offered = offer.tools.get(name) or _further(offer, caller, name, spend)
     if offered is None:
         raise UnknownTool(f"Unknown tool: {name[:64]}")
     tool = offered.tool
@@ -56,10 +57,22 @@ def admit(offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], spe
         raise UnknownTool(f"Unknown tool: {name[:64]}")
     if (verdict := caller.verdict(offered.need)) is not Verdict.ALLOWED:
         raise AccessDenied(denial("tool", offered.need, verdict))
+    if tool.raw:
+        return Admitted(offered, bounded(given, tool.max_values), ())
     lenient, clamp = tool.read_only, tool.read_only and not tool.exact
     return Admitted(
         offered, *understand(given, tool.arguments, lenient=lenient, clamp=clamp, max_values=tool.max_values)
     )
+
+
+def _further(offer: Offer, caller: Caller, name: str, spend: Spend) -> Offered | None:
+    """Return a tool that the caller has besides. Who may have none is told so, and the store is not asked."""
+    if offer.further is None:
+        return None
+    spend(caller, "read", offer.further.name)
+    if (verdict := caller.verdict(need := offer.further_need)) is not Verdict.ALLOWED:
+        raise AccessDenied(denial("tool", need, verdict))
+    return next((one for one in offer.further_tools(caller) if one.name == name), None)
 
 
 def invoke(

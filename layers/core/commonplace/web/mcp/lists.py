@@ -28,7 +28,7 @@ from commonplace.kernel.errors import CommonplaceError
 from commonplace.web.mcp.budgets import MAX_CHARACTERS
 from commonplace.web.mcp.calls import VERSIONS, Context, Surface, in_thread, only, protocol_error
 from commonplace.web.mcp.declaration import Caller, Listed, Resource, Tool
-from commonplace.web.mcp.offer import Offer, Offered, caller_of, shown, tools_for, view_of
+from commonplace.web.mcp.offer import Offer, Offered, caller_of, exists, shown, tools_for, view_of
 from commonplace.web.mcp.rendering import CACHED
 from commonplace.web.sealed import opened, sealed
 
@@ -95,6 +95,8 @@ class Lists:
         if ctx.request_id is None or (ctx.params or {}).get("cursor") is not None:
             return await call_next(ctx)
         caller, lists_tools = caller_of(ctx.request), ctx.method == "tools/list"
+        if lists_tools and self._offer.further is not None:
+            return await call_next(ctx)  # tools that come and go
         in_use = await self._values(caller) if lists_tools else ()
         key = (ctx.method, ctx.protocol_version, view_of(caller), in_use)
         if (sent := self._sent.get(key)) is not None:
@@ -116,7 +118,19 @@ class Lists:
         in_use = await self._values(caller)
         # Without icons: the server has one, and the same one on every tool would be 5% of the list.
         rows = [_tool(one, in_use) for one in tools_for(self._offer, caller)]
+        rows += [_tool(one, ()) for one in await in_thread(self._further, caller)]
         return self._paged(ctx, params, "tools", rows, itemgetter("name"))
+
+    def _further(self, caller: Caller) -> list[Offered]:
+        """Return the tools that a caller has besides. A store that does not answer costs them, not the list."""
+        offer = self._offer
+        if offer.further is None or caller.principal.anonymous or not shown(offer.further_need, caller):
+            return []
+        try:
+            return [one for one in offer.further_tools(caller) if exists(one, caller)]
+        except CommonplaceError as error:
+            logger.warning("a list goes without further tools", extra={"error": error.code})
+            return []
 
     async def prompts(self, ctx: Context, params: Paged) -> dict[str, Any]:
         caller = caller_of(ctx.request)
@@ -229,6 +243,8 @@ def _tool(offered: Offered, in_use: InUse) -> Row:
 
 def input_schema(tool: Tool) -> dict[str, Any]:
     """Return what a call may hold. Models see it with every conversation, so notes on parsing stay out of it."""
+    if tool.raw:
+        return dict(tool.input_schema or {"type": "object"})
     schema = dict(_schema_of(tool.arguments) if tool.input_schema is None else tool.input_schema)
     for key, value in (("type", "object"), ("properties", {}), ("additionalProperties", False)):
         schema.setdefault(key, value)

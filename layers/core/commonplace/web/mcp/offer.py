@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from commonplace.identity.authorization import HOW_TO_JOIN, MEMBERS_ONLY, Need, Verdict, worth_showing
 from commonplace.kernel.errors import Unavailable
-from commonplace.web.mcp.declaration import Caller, Prompt, Resource, Template, Tool, Toolset
+from commonplace.web.mcp.declaration import Caller, Declared, Prompt, Resource, Template, Tool, Toolset
 from commonplace.web.mcp.skill_files import skill_resources
 
 MAX_INSTRUCTION_WORDS = 100
@@ -56,6 +56,22 @@ class Offer:
     owners: Mapping[tuple[str, str], str]
     """The toolset of each, by the same names."""
     patterns: tuple[tuple[re.Pattern[str], Template], ...]
+    further: Toolset | None = None
+    """The toolset whose callers have tools besides."""
+
+    @property
+    def further_need(self) -> Need:
+        """What the tools besides take, whichever they are."""
+        assert self.further is not None  # noqa: S101 - asked for where there are such tools
+        placeholder = Declared(name="", title="", description="", tier=self.further.further_tier)
+        return self.further.need_of(placeholder)
+
+    def further_tools(self, caller: Caller) -> Iterator[Offered]:
+        """Return the tools that a caller has besides. Reads the store."""
+        if self.further is not None and self.further.further is not None:
+            need = self.further_need
+            for tool in self.further.further(caller):
+                yield Offered(tool.name, tool, self.further, need)
 
     def instructions(self) -> str:
         """Return under a hundred words: those of the toolsets, or only what each is for if that is too much."""
@@ -70,6 +86,8 @@ class Offer:
         kind, name = self.named(method, params)
         if kind == "tool" and name in self.tools and read_only and not self.tools[name].tool.read_only:
             return None
+        if kind == "tool" and name not in self.tools and self.further is not None:
+            return self.further_need
         return self.needs.get((kind, name))
 
     def named(self, method: str, params: Mapping[str, Any]) -> tuple[str, str]:
@@ -111,6 +129,7 @@ def offer_of(toolsets: Sequence[Toolset], *, prefix_shared: bool = False) -> Off
         needs=needs | {("tool", name): one.need for name, one in offered.items()},
         owners=owners,
         patterns=tuple((pattern_of(uri), template) for uri, (_, template) in templates.items()),
+        further=toolsets[0] if len(toolsets) == 1 and toolsets[0].further is not None else None,
     )
 
 
