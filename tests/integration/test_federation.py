@@ -97,6 +97,15 @@ def test_tools_of_a_partner_are_called_by_their_names_here(folder: Path, here: D
     assert not any(name.startswith("there__") for name in together)
 
 
+@pytest.mark.parametrize("name", ["there__search_knowledge", "search_commons", "nothing"])
+def test_who_has_not_signed_in_is_told_to(here: Dev, name: str) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {"query": "x"}}}
+    headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
+    answer = httpx2.post(f"{here.url}/mcp/commons", json=call, headers=headers, timeout=60, trust_env=False)
+    assert answer.status_code == 401
+    assert "resource_metadata" in answer.headers["www-authenticate"]
+
+
 def test_a_partner_is_added_reviewed_approved_and_removed(folder: Path, here: Dev, there: Dev) -> None:
     assert here.process.poll() is None
     shown = partners(folder, "add", "twice", f"{there.url}/mcp", "--title", "Twice")

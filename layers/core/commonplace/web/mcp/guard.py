@@ -114,8 +114,9 @@ class Guard:
         """Return the page of a public deployment where anybody reads what a refused message names. Reads the store."""
         try:
             if method == "tools/call":
-                tool, given = self._offer.tools[params["name"]].tool, params.get("arguments")
-                if tool.page is not None and isinstance(given, Mapping):
+                called, given = self._offer.tools.get(params["name"]), params.get("arguments")
+                tool = called.tool if called is not None else None  # tools besides have no page
+                if tool is not None and tool.page is not None and isinstance(given, Mapping):
                     return tool.page(understand(given, tool.arguments, max_values=tool.max_values)[0])
             elif method == "resources/read":
                 for pattern, one in self._offer.patterns:
