@@ -316,7 +316,7 @@ def test_the_console_loads_what_decrypts_renders_or_calls_a_node_with_the_reques
 
 
 def test_every_toolset_that_can_be_configured_is_there(loaded: Loaded) -> None:
-    needed = {"CATALOGUES": '[{"name": "helios"}]', "GOVERNANCE_SCHEME": "swarmrise"}
+    needed = {"CATALOGUES": '[{"name": "helios"}]', "GOVERNANCE_SCHEME": "swarmrise", "FEDERATION": "on"}
     assert loaded("template", "mcp", MCP_TOOLSETS=",".join(TOGETHER), **needed)
 
 
