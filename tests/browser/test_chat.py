@@ -58,6 +58,7 @@ def vi(browser: Browser, laptop: Laptop) -> Iterator[Visit]:
 
 def ask(visit: Visit, text: str) -> None:
     field = visit.page.get_by_label("Your message")
+    expect(visit.page.locator("#chat[data-ready]")).to_be_attached()  # what is typed before is sent by nobody
     field.fill(text)
     field.press("Enter")
 

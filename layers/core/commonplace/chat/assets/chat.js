@@ -236,3 +236,4 @@ else if (end?.matches(".said")) {
   if (draft) tell(WAITING);
   if (!end?.matches(".empty")) (draft ?? end)?.scrollIntoView({ block: "nearest" });
 }
+chat.dataset.ready = "";
