@@ -22,8 +22,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from bench.measure import Table
 from bench.table import Row
-from commonplace.federation.client.connection import Connections, Contact
+from commonplace.federation.client.connection import Connections
 from commonplace.federation.client.transport import GuardedTransport
+from commonplace.federation.model import Contact
 
 CALLS, WARM_UP, ROUNDS = 60, 10, 5
 PARTNERS = 4

@@ -132,20 +132,12 @@ def author(organisation: str) -> "Author":
 
 def partners_of(deployment: Deployment) -> "Partners":
     """Return the partners of a deployment; of a laptop, servers of this machine too."""
-    from functools import partial
-
-    from commonplace.federation.client.connection import Connections
-    from commonplace.federation.client.transport import GuardedTransport
-    from commonplace.federation.partners import Partners
-    from commonplace.kernel.audit_store import PARTNERS
+    from commonplace.federation.settings import partners_in
     from commonplace.kernel.environment import is_loopback
-    from commonplace.kernel.records import Records
-    from commonplace.kernel.table import Table
 
+    tables = deployment.outputs["RecordsTable"], deployment.outputs["ActivityTable"]
     loopback = is_loopback(urlsplit(deployment.base_url).hostname)
-    table = Table(deployment.client("dynamodb"), deployment.outputs["RecordsTable"])
-    connections = Connections(partial(GuardedTransport, loopback=loopback))
-    return Partners(Records(table, deployment.outputs["ActivityTable"], PARTNERS), lambda: connections, loopback)
+    return partners_in(deployment.client("dynamodb"), *tables, loopback=loopback)
 
 
 def reviewed(review: "Review") -> Iterator[str]:

@@ -12,9 +12,9 @@ from functools import partial
 import pytest
 
 from commonplace.federation.client import transport
-from commonplace.federation.client.connection import VIA, Connections, Contact, PartnerFailed
+from commonplace.federation.client.connection import Connections
 from commonplace.federation.client.transport import MAX_ANSWER_BYTES, GuardedTransport, PublicAddresses
-from commonplace.federation.model import hits_of
+from commonplace.federation.model import VIA, Contact, PartnerFailed, hits_of
 from commonplace.kernel.fetch import FetchFailed
 from tests.fakes.partners import BAD, DISCOVER, HITS, MODERN, bad, partner, serving
 

@@ -20,7 +20,7 @@ from commonplace.federation.client.transport import GuardedTransport
 from commonplace.federation.commons import Commons
 from commonplace.federation.model import pin
 from commonplace.federation.partners import COMPARED_SECONDS, Partners
-from commonplace.federation.toolset import commons_toolset, own_hits
+from commonplace.federation.toolset import commons_toolset, own_hits, own_offer
 from commonplace.identity.principals import Principal, scope
 from commonplace.kernel.audit import Author
 from commonplace.kernel.audit_store import PARTNERS as KIND
@@ -64,7 +64,7 @@ def offer(partners: Partners, tmp_path: Path) -> Iterator[Offer]:
         other = replace(knowledge, name="hive")  # has a search of the same name
         context: Any = SimpleNamespace(toolsets=[other, knowledge])
         commons = Commons(partners, "garden.example.org", "Garden")
-        yield offer_of([commons_toolset(lambda: commons, partial(own_hits, context))])
+        yield offer_of([commons_toolset(lambda: commons, partial(own_hits, own_offer(context)))])
 
 
 def call(offer: Offer, name: str, by: Caller, **given: Any) -> dict[str, Any]:

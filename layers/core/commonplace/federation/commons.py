@@ -14,13 +14,26 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.federation.model import Hit, Partner, PartnerTool, cleaned, hits_of, merged, texts_of
+from commonplace.federation.model import (
+    CALL_SECONDS,
+    MAX_ANSWER_CHARACTERS,
+    Contact,
+    Hit,
+    Partner,
+    PartnerFailed,
+    PartnerTool,
+    Said,
+    cleaned,
+    hits_of,
+    merged,
+    texts_of,
+)
 from commonplace.federation.partners import Partners
 from commonplace.kernel.errors import CommonplaceError, Forbidden, InvalidInput, Unavailable
 from commonplace.kernel.retry import CircuitBreaker
 
 if TYPE_CHECKING:
-    from commonplace.federation.client.connection import Contact, Said
+    from concurrent.futures import Future
 
 Status = Literal["ok", "late", "failed", "left_alone", "withheld"]
 State = Literal["ok", "left_alone", "withheld", "unapproved"]
@@ -28,8 +41,6 @@ State = Literal["ok", "left_alone", "withheld", "unapproved"]
 DEADLINE_SECONDS = 5.0
 TOGETHER = 8
 """Calls of this process to one partner at once."""
-MAX_ANSWER_CHARACTERS = 32 * 1024
-"""Of a partner's tool."""
 OWN = "own"
 """The source that our own knowledge base is."""
 
@@ -116,13 +127,13 @@ class Commons:
 
     def line(self, organisation: str, partner: Partner) -> _Line:
         """Return what this process knows of a partner; another address is another partner."""
+        name = organisation, partner.id, partner.url
         with self._lock:
-            made = _Line(CircuitBreaker(f"partner {partner.id}"))
-            return self._lines.setdefault((organisation, partner.id, partner.url), made)
+            if name not in self._lines:
+                self._lines[name] = _Line(CircuitBreaker(f"partner {partner.id}"))
+            return self._lines[name]
 
-    def status(
-        self, organisation: str, partner: Partner, tools: Sequence[PartnerTool]
-    ) -> Literal[Status, "unapproved"]:
+    def status(self, organisation: str, partner: Partner, tools: Sequence[PartnerTool]) -> State:
         """Return the state of a partner as far as this process knows."""
         search = next((tool for tool in tools if tool.name == partner.search), None)
         if search is None or not search.approved:
@@ -134,11 +145,12 @@ class Commons:
     def _own(self, own: Search, query: str, limit: int) -> tuple[Source, Sequence[Hit]]:
         began = time.monotonic()
         try:
-            return Source(OWN, self.title, "ok", _since(began)), own(query, limit)
+            hits = own(query, limit)
         except CommonplaceError as error:
             return Source(OWN, self.title, "failed", _since(began), error.code), []
+        return Source(OWN, self.title, "ok", _since(began)), hits
 
-    def _asked(self, organisation: str, partner: Partner, query: str) -> Any:
+    def _asked(self, organisation: str, partner: Partner, query: str) -> Future[_Answered] | Source:
         """Begin a search at a partner; return the future of it, or the source that says why there is none."""
         tools = self.partners.tools(organisation, partner.id)
         search = next((tool for tool in tools if tool.name == partner.search and tool.state == "approved"), None)
@@ -160,23 +172,17 @@ class Commons:
         Raises Forbidden for a call that came through another deployment, and for a tool that has changed; Unavailable
         where the partner gives nothing usable in time; InvalidInput where the partner's own tool says no.
         """
-        from commonplace.federation.client.connection import CALL_SECONDS, PartnerFailed
-
         if via:
             raise Forbidden("A call that came through another deployment is not passed on.")
         line = self.line(organisation, partner)
         line.breaker.check()
-        connections = self.partners.connections()
+        running = self.partners.connections().start(self._call(line, partner, tool, arguments, CALL_SECONDS))
         try:
-            answer = connections.run(self._call(line, partner, tool, arguments, CALL_SECONDS))
+            answer = self._result(organisation, partner, running)
         except PartnerFailed as error:
-            line.breaker.failed()
             raise Unavailable(
                 f"{partner.title} gave no answer ({error.reason}).", hint="Go on without it, or try again later."
             ) from None
-        line.breaker.succeeded()
-        line.took_ms = answer.took_ms
-        self._noted(organisation, partner, answer)
         if (said := answer.said) is None:
             raise Forbidden(
                 f"{tool.id} has changed since it was approved, and is withheld.",
@@ -187,17 +193,28 @@ class Commons:
         text = said.text if said.text.strip() else json.dumps(said.structured, ensure_ascii=False)
         return cleaned(text, MAX_ANSWER_CHARACTERS)
 
-    def _noted(self, organisation: str, partner: Partner, answer: _Answered) -> None:
+    def _result(
+        self, organisation: str, partner: Partner, running: Future[_Answered], seconds: float | None = None
+    ) -> _Answered:
+        """Return what a call came to, and note what it says of the partner. Raises PartnerFailed, and TimeoutError."""
+        line = self.line(organisation, partner)
+        try:
+            answer = running.result(seconds)
+        except (TimeoutError, PartnerFailed):
+            running.cancel()
+            line.breaker.failed()
+            raise
+        line.breaker.succeeded()
+        line.took_ms = answer.took_ms
         self.partners.remember(organisation, partner, answer.contact)
         if answer.listed is not None:
             self.partners.compare(organisation, partner, answer.listed)
+        return answer
 
     async def _call(
         self, line: _Line, partner: Partner, tool: PartnerTool, arguments: Mapping[str, Any], seconds: float
     ) -> _Answered:
-        from commonplace.federation.client.connection import Contact
-
-        contact, connections = Contact(partner.url, partner.era, partner.discovered), self.partners.connections()
+        contact, connections = partner.contact, self.partners.connections()
         listed: list[dict[str, Any]] | None = None
         async with line.slots:
             began = time.monotonic()
@@ -208,25 +225,19 @@ class Commons:
             said, contact = await connections.call(contact, tool.name, arguments, (self.name,), seconds)
             return _Answered(said, contact, _since(began), listed)
 
-    def _answer(self, organisation: str, partner: Partner, running: Any, until: float) -> tuple[Source, Sequence[Hit]]:
-        from commonplace.federation.client.connection import PartnerFailed
-
+    def _answer(
+        self, organisation: str, partner: Partner, running: Future[_Answered] | Source, until: float
+    ) -> tuple[Source, Sequence[Hit]]:
         if isinstance(running, Source):
             return running, []
-        line = self.line(organisation, partner)
         try:
-            answer: _Answered = running.result(max(0.0, until - time.monotonic()))
+            answer = self._result(organisation, partner, running, max(0.0, until - time.monotonic()))
         except TimeoutError:
-            running.cancel()
-            line.breaker.failed()
             return Source(partner.id, partner.title, "late", round(self.deadline * 1_000)), []
         except PartnerFailed as error:
-            line.breaker.failed()
             status: Status = "late" if error.reason == "too_slow" else "failed"
             return Source(partner.id, partner.title, status, reason=error.reason), []
-        line.breaker.succeeded()
-        line.took_ms = took = answer.took_ms
-        self._noted(organisation, partner, answer)
+        took = answer.took_ms
         if (said := answer.said) is None:
             return Source(partner.id, partner.title, "withheld", took), []
         if said.is_error:

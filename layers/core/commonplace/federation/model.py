@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from commonplace.kernel.errors import Reasoned
+
 State = Literal["approved", "new", "changed", "gone"]
 
 NAME = re.compile(r"[a-z](?:[a-z0-9]|-(?=[a-z0-9])){0,22}")
@@ -22,6 +24,11 @@ MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH = 16 * 1024, 20
 MAX_DESCRIPTION_CHARACTERS = 4_000
 MAX_NAME_CHARACTERS = 128
 MAX_HIT_CHARACTERS, MAX_TITLE_CHARACTERS, MAX_URL_CHARACTERS = 1_000, 200, 2_000
+MAX_ANSWER_CHARACTERS = 32 * 1024
+"""Of what a tool of a partner says."""
+CALL_SECONDS = 8.0
+VIA = "org.commonplace/via"
+"""In `_meta`: the deployments that a call has come through."""
 MAX_HITS = 50
 """Of one partner's answer that are looked at."""
 
@@ -32,6 +39,28 @@ _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _LINK = re.compile(r"https?://[^\s<>\"]+")
+
+
+class PartnerFailed(Reasoned):
+    """A partner gave nothing usable. `reason` is a stable code; nothing that the partner said is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Where a partner is, and what is remembered of how it speaks."""
+
+    url: str
+    era: str = ""
+    discovered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a tool of a partner has answered."""
+
+    structured: Mapping[str, Any] | None
+    text: str
+    is_error: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +85,10 @@ class Partner:
     added_by: str = ""
     added_at: int = 0
 
+    @property
+    def contact(self) -> Contact:
+        return Contact(self.url, self.era, self.discovered)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartnerTool:
@@ -79,7 +112,7 @@ class PartnerTool:
             return "gone"
         if not self.approved:
             return "new"
-        return "approved" if pin(self.approved) == pin(self.offered) else "changed"
+        return "approved" if self.approved == self.offered else "changed"
 
     @property
     def texts(self) -> Mapping[str, Any]:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.federation.model import (
     NAME,
+    Contact,
     Partner,
+    PartnerFailed,
     PartnerTool,
     cleaned,
     exposed,
@@ -28,7 +30,7 @@ from commonplace.kernel.items import encode
 from commonplace.kernel.records import Change, Records, Room
 
 if TYPE_CHECKING:
-    from commonplace.federation.client.connection import Connections, Contact
+    from commonplace.federation.client.connection import Connections
 
 PARTNERS = Room("partners", Partner)
 TOOLS = Room("partnertools", PartnerTool)
@@ -178,7 +180,7 @@ class Partners:
 
     def remember(self, organisation: str, partner: Partner, contact: Contact) -> None:
         """Remember how a partner spoke, where that has changed."""
-        if (contact.era, contact.discovered) != (partner.era, partner.discovered):
+        if contact != partner.contact:
             self._note(organisation, partner, era=contact.era, discovered=contact.discovered)
 
     def _note(self, organisation: str, partner: Partner, **values: Any) -> None:
@@ -188,11 +190,9 @@ class Partners:
         )
 
     def _listed(self, partner: Partner) -> tuple[list[dict[str, Any]], Contact]:
-        from commonplace.federation.client.connection import Contact, PartnerFailed
-
         connections = self.connections()
         try:
-            return connections.run(connections.tools(Contact(partner.url, partner.era, partner.discovered)))
+            return connections.run(connections.tools(partner.contact))
         except PartnerFailed as error:
             raise Unavailable(
                 f"{partner.title} gave no list of tools ({error.reason}).", hint="Try again, or ask who runs it."
@@ -201,8 +201,13 @@ class Partners:
     def compare(self, organisation: str, partner: Partner, listed: Sequence[Mapping[str, Any]]) -> Review:
         """Store what a partner lists now beside what was approved."""
         now = int(self.clock() * 1_000)
-        faults = {cleaned(tool.get("name"), 80): why for tool in listed if (why := fault_of(tool))}
-        offered = {exposed(partner.id, tool["name"]): tool for tool in listed if not fault_of(tool)}
+        faults: dict[str, str] = {}
+        offered: dict[str, Mapping[str, Any]] = {}
+        for tool in listed:
+            if why := fault_of(tool):
+                faults[cleaned(tool.get("name"), 80)] = why
+            else:
+                offered[exposed(partner.id, tool["name"])] = tool
         known = {tool.id: tool for tool in self.tools(organisation, partner.id)}
         table = self.records.table
         for id in offered.keys() | known.keys():

@@ -13,6 +13,8 @@ from commonplace.kernel.deferred import deferred
 from commonplace.kernel.settings import Activity, Cloud, Organisation
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
     from commonplace.federation.client.connection import Connections
     from commonplace.federation.partners import Partners
 
@@ -43,18 +45,23 @@ class FederationSettings(FederationChoice, Activity, Organisation, Cloud):
         """Return the settings, or None for a deployment without partners. Raises SettingsError."""
         return cls.from_environ(environ) if environ.get("FEDERATION", "").strip() else None
 
-    def partners(self, client: Any = None) -> Partners:
-        """Return the partners of the deployment. This loads the client of AWS, unless one is given; the first call of a
-        partner loads that of MCP."""
-        from commonplace.federation.partners import Partners
+    def partners(self) -> Partners:
+        """Return the partners of the deployment. This loads the client of AWS."""
         from commonplace.kernel import aws
-        from commonplace.kernel.audit_store import PARTNERS
-        from commonplace.kernel.records import Records
-        from commonplace.kernel.table import Table
 
-        table = Table(client or aws.dynamodb(read_timeout_seconds=3), self.records_table)
-        connections: Any = deferred(partial(_connections, self.loopback))
-        return Partners(Records(table, self.activity_table, PARTNERS), lambda: connections, self.loopback)
+        client = aws.dynamodb(read_timeout_seconds=3)
+        return partners_in(client, self.records_table, self.activity_table, loopback=self.loopback)
+
+
+def partners_in(client: DynamoDBClient, records: str, activity: str, *, loopback: bool) -> Partners:
+    """Return the partners in these tables. The first call of a partner loads the client of MCP."""
+    from commonplace.federation.partners import Partners
+    from commonplace.kernel.audit_store import PARTNERS
+    from commonplace.kernel.records import Records
+    from commonplace.kernel.table import Table
+
+    connections: Any = deferred(partial(_connections, loopback))
+    return Partners(Records(Table(client, records), activity, PARTNERS), lambda: connections, loopback)
 
 
 def _connections(loopback: bool) -> Connections:

@@ -11,21 +11,29 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from commonplace.federation.commons import OWN, Commons
-from commonplace.federation.model import MAX_HIT_CHARACTERS, MAX_TITLE_CHARACTERS, Hit, Partner, PartnerTool, cleaned
+from commonplace.federation.model import (
+    MAX_HIT_CHARACTERS,
+    MAX_TITLE_CHARACTERS,
+    VIA,
+    Hit,
+    Partner,
+    PartnerTool,
+    cleaned,
+    exposed,
+)
 from commonplace.federation.settings import FederationSettings
 from commonplace.identity.principals import scope
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import Forbidden
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Caller, NoArguments, Output, Part, Tool, Toolset
 from commonplace.web.mcp.invocation import invoke
-from commonplace.web.mcp.offer import offer_of
+from commonplace.web.mcp.offer import Offer, offer_of
 from commonplace.web.mcp.rendering import data_of
 
 if TYPE_CHECKING:
     from commonplace.web.mcp.declaration import ToolsetContext
 
 NAME, KNOWLEDGE, SEARCH = "commons", "knowledge", "search_knowledge"
-VIA = "org.commonplace/via"
 MAX_RESULTS, MAX_OWN = 50, 20
 
 INSTRUCTIONS = (
@@ -182,8 +190,8 @@ class PartnerAnswer(Output):
     text: str
 
 
-def partner_tools(using: Callable[[], Commons], caller: Caller) -> Sequence[Tool]:
-    """Return the approved tools of the partners of a caller's organisation, with the texts that were approved.
+def partner_tools(using: Callable[[], Commons], caller: Caller, name: str) -> Sequence[Tool]:
+    """Return the approved tools of the partners of a caller's organisation; with a name, those of its partner.
 
     Those that do not only read are left out: nobody is asked here before one is called.
     """
@@ -192,23 +200,30 @@ def partner_tools(using: Callable[[], Commons], caller: Caller) -> Sequence[Tool
         return ()
     commons = using()
     return [
-        Tool(
-            name=tool.id,
-            title=cleaned(f"{partner.title}: {tool.texts.get('title') or tool.name}", MAX_TITLE_CHARACTERS),
-            description=f"Of the partner {partner.title}. {cleaned(tool.texts.get('description') or '', 4_000)}",
-            tier="member",
-            arguments=NoArguments,
-            output=PartnerAnswer,
-            run=partial(call_partner, using, partner, tool),
-            cost="search",
-            open_world=True,
-            input_schema=tool.texts["inputSchema"],
-            raw=True,
-        )
+        partner_tool(using, partner, tool)
         for partner in commons.partners.all(organisation)
+        if not name or name.startswith(exposed(partner.id, ""))
         for tool in commons.partners.tools(organisation, partner.id)
         if tool.state == "approved" and tool.reads_only
     ]
+
+
+def partner_tool(using: Callable[[], Commons], partner: Partner, tool: PartnerTool) -> Tool:
+    """Return a tool of a partner with the texts that were approved."""
+    texts = tool.texts
+    return Tool(
+        name=tool.id,
+        title=cleaned(f"{partner.title}: {texts.get('title') or tool.name}", MAX_TITLE_CHARACTERS),
+        description=f"Of the partner {partner.title}. {cleaned(texts.get('description') or '', 4_000)}",
+        tier="member",
+        arguments=NoArguments,
+        output=PartnerAnswer,
+        run=partial(call_partner, using, partner, tool),
+        cost="search",
+        open_world=True,
+        input_schema=texts["inputSchema"],
+        raw=True,
+    )
 
 
 def call_partner(
@@ -241,13 +256,17 @@ def toolset(context: ToolsetContext) -> Toolset | None:
     name = urlsplit(base_url).hostname or "commonplace"
     title = context.settings.site_name
     using: Any = deferred(lambda: Commons(settings.partners(), name, title))
-    return commons_toolset(lambda: using, partial(own_hits, context))
+    return commons_toolset(lambda: using, partial(own_hits, own_offer(context)))
 
 
-def own_hits(context: ToolsetContext, call: Call, query: str, limit: int) -> Sequence[Hit]:
+def own_offer(context: ToolsetContext) -> Offer:
+    """Return the tools of our own knowledge base; put together by the first call, when all toolsets are built."""
+    return deferred(lambda: offer_of([one for one in context.toolsets if one.name == KNOWLEDGE]))
+
+
+def own_hits(offer: Offer, call: Call, query: str, limit: int) -> Sequence[Hit]:
     """Search our own knowledge base as the caller, whose consent for the commons includes it. The call was counted
     already."""
-    offer = offer_of([one for one in context.toolsets if one.name == KNOWLEDGE])
     principal = call.caller.principal
     reader = replace(call.caller, principal=replace(principal, scopes=principal.scopes | {scope(KNOWLEDGE, "read")}))
     given = {"query": query, "filters": {"limit": min(limit, MAX_OWN)}}

@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import httpx2
@@ -22,41 +22,23 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from commonplace.federation.client.transport import GuardedTransport, guarded_client
-from commonplace.federation.model import MAX_PAGES, MAX_TOOLS
-from commonplace.kernel.errors import Reasoned
+from commonplace.federation.model import (
+    CALL_SECONDS,
+    MAX_ANSWER_CHARACTERS,
+    MAX_PAGES,
+    MAX_TOOLS,
+    VIA,
+    Contact,
+    PartnerFailed,
+    Said,
+)
 from commonplace.kernel.fetch import FetchFailed
 
 T = TypeVar("T")
 
-CALL_SECONDS = 8.0
-VIA = "org.commonplace/via"
-"""In `_meta`: the deployments that a call has come through."""
 LEGACY, AUTO = "legacy", "auto"
 OTHER_ERA = frozenset((-32000, -32001, -32600, -32601))
 """Errors of a server that speaks another era than the one remembered: the call has not reached a tool."""
-MAX_ANSWER_CHARACTERS = 32 * 1024
-
-
-class PartnerFailed(Reasoned):
-    """A partner gave nothing usable. `reason` is a stable code; nothing that the partner said is in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contact:
-    """Where a partner is, and what is remembered of how it speaks."""
-
-    url: str
-    era: str = ""
-    discovered: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a tool of a partner has answered."""
-
-    structured: Mapping[str, Any] | None
-    text: str
-    is_error: bool
 
 
 class Connections:

@@ -344,8 +344,9 @@ class Toolset:
     skills: tuple[Skill, ...] = ()
     kind: str | None = None
     """The kind of whatever says none of its own; None is the toolset's only kind, if it has but one."""
-    further: Callable[[Caller], Sequence[Tool]] | None = None
-    """Tools that a caller has besides, where the toolset is served alone; read whenever they are listed or called."""
+    further: Callable[[Caller, str], Sequence[Tool]] | None = None
+    """`(caller, name) -> tools that a caller has besides`, where the toolset is served alone; read whenever they are
+    listed or called. A name that is called leaves out what cannot have it; empty is all."""
     further_tier: Tier = "member"
     """What they all take, with the scope to read: whoever may not is told before any is looked up."""
 

@@ -72,7 +72,7 @@ def _further(offer: Offer, caller: Caller, name: str, spend: Spend) -> Offered |
     spend(caller, "read", offer.further.name)
     if (verdict := caller.verdict(need := offer.further_need)) is not Verdict.ALLOWED:
         raise AccessDenied(denial("tool", need, verdict))
-    return next((one for one in offer.further_tools(caller) if one.name == name), None)
+    return next((one for one in offer.further_tools(caller, name) if one.name == name), None)
 
 
 def invoke(

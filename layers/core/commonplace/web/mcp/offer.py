@@ -66,11 +66,11 @@ class Offer:
         placeholder = Declared(name="", title="", description="", tier=self.further.further_tier)
         return self.further.need_of(placeholder)
 
-    def further_tools(self, caller: Caller) -> Iterator[Offered]:
-        """Return the tools that a caller has besides. Reads the store."""
+    def further_tools(self, caller: Caller, name: str = "") -> Iterator[Offered]:
+        """Return the tools that a caller has besides, or those that may be of this name. Reads the store."""
         if self.further is not None and self.further.further is not None:
             need = self.further_need
-            for tool in self.further.further(caller):
+            for tool in self.further.further(caller, name):
                 yield Offered(tool.name, tool, self.further, need)
 
     def instructions(self) -> str:
