@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.chat.model import LEASE_SECONDS, Live, Owner, Row, State
 from commonplace.kernel.audit import AuditRecord, Lost
-from commonplace.kernel.audit_store import CHAT, audit_writes
+from commonplace.kernel.audit_store import CHAT, DynamoAudit, audit_writes
 from commonplace.kernel.errors import Conflict, NotFound, RateLimited
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.records import Room
@@ -73,6 +73,7 @@ class ChatStore:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._table, self._activity, self._days, self.clock = Table(client, records), activity, retention_days, clock
+        self._audit = DynamoAudit(client, activity, CHAT)
 
     def rows(self, owner: Owner) -> list[Row]:
         """Return the conversations of an account, the last one first."""
@@ -224,7 +225,7 @@ class ChatStore:
 
     def record_audit(self, record: AuditRecord) -> None:
         """Write down what changes nothing here, such as an approval, before it is acted on."""
-        self._table.transact(audit_writes(self._activity, [record], CHAT))
+        self._audit.write(record)
 
     def reserve(self, owner: Owner, limit: int, wanted: int) -> Reserved:
         """Take tokens from an account's budget of the day, as many as are left. Raises RateLimited when it is spent."""

@@ -110,12 +110,9 @@ class Runtime:
     def serve(self, handler: Handler) -> None:
         """Take one call and answer it."""
         headers, payload = self._request("GET", "/invocation/next")
-        event, deadline = json.loads(payload), int(headers["Lambda-Runtime-Deadline-Ms"]) / 1000
+        event, request_id = json.loads(payload), headers["Lambda-Runtime-Aws-Request-Id"]
+        deadline = int(headers["Lambda-Runtime-Deadline-Ms"]) / 1000
         os.environ["_X_AMZN_TRACE_ID"] = headers.get("Lambda-Runtime-Trace-Id", "")
-        request_id, deadline = (
-            headers["Lambda-Runtime-Aws-Request-Id"],
-            int(headers["Lambda-Runtime-Deadline-Ms"]) / 1e3,
-        )
         whole = not isinstance(event, dict) or "requestContext" not in event or "version" in event
         context = Context(
             request_id,

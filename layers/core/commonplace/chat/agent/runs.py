@@ -82,7 +82,6 @@ CHARACTERS_PER_TOKEN = 4
 """By which tokens are estimated where a model has not said how many there were."""
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = ": still here\n\n"
-DONE = "data: [DONE]\n\n"
 
 NO_ANSWER = "The language model does not answer just now. Try again in a moment."
 WRONG = "Something went wrong here. Try again."
@@ -250,8 +249,9 @@ class Runs:
             lambda: asked.audit("turn", {"conversation": id, "run": run}),
         )
         adapter.conversation_store = conversations
-        stored = await asyncio.to_thread(self.store.conversation, owner, id)
-        pending = pending_calls(stored.record) if stored else {}
+        before = await asyncio.to_thread(self.store.record, owner, id)
+        known = json.loads(before) if before is not None else {}
+        pending = pending_calls(known)
         approvals = _decisions(adapter, pending)
         if any(approved for approved, _ in approvals.values()) and not asked.may_approve:
             raise Forbidden(
@@ -267,9 +267,9 @@ class Runs:
             if left is not None:
                 await self.keep(owner, conversations, left)
             record = await conversations.read_record(id)
-            if approvals and (record is None or stored is None or record.revision != stored.record["revision"]):
+            if approvals and (record is None or record.revision != known["revision"]):
                 raise InvalidInput(MISFIT, hint="Somebody has decided, or written on, meanwhile.")
-            if stored is not None and prompt is None:
+            if prompt is None and (stored := await asyncio.to_thread(self.store.conversation, owner, id)) is not None:
                 asked.tools.sources.extend(turn_sources(stored.messages))
             reserved = await asyncio.to_thread(self.store.reserve, owner, self.tokens_per_day, RUN_TOKENS)
             await asyncio.to_thread(self.store.list_up, owner, id, title or "Conversation")

@@ -29,15 +29,19 @@ PRIVATE = {"cache-control": "private, no-store", "vary": "Authorization"}
 """On an answer that depends on who calls, refusals included."""
 
 
+def accounts_of(request: Request) -> Accounts:
+    """Raises Forbidden where nobody can sign in."""
+    if (accounts := services(request).accounts) is None:
+        raise Forbidden("Nobody can sign in to this deployment.", hint="Everything else here is public.")
+    return accounts
+
+
 async def account(request: Request) -> Principal:
     """Return an account that has signed in, and does not call too often with all its tokens together; a dependency.
 
     Raises SignIn, NotValid, RateLimited, Unavailable, or Forbidden where nobody can sign in.
     """
-    using = services(request)
-    accounts = using.accounts
-    if accounts is None:
-        raise Forbidden("Nobody can sign in to this deployment.", hint="Everything else here is public.")
+    using, accounts = services(request), accounts_of(request)
     principal = accounts.identify(request)
     if principal.anonymous:
         raise SignIn(accounts.challenges.sign_in(accounts.resource))
@@ -60,8 +64,7 @@ def permitted(need: Need) -> Callable[[Request, Principal], Awaitable[Caller]]:
     """
 
     async def caller(request: Request, principal: Annotated[Principal, Depends(account)]) -> Caller:
-        if (accounts := services(request).accounts) is not None:
-            accounts.permit(principal, need)
+        accounts_of(request).permit(principal, need)
         return Caller(principal, author(principal, client_address(request.scope)))
 
     return caller
