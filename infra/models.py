@@ -20,7 +20,7 @@ RERANKERS: Mapping[str, str] = {"bedrock-cohere": COHERE, "bedrock-amazon": AMAZ
 
 GEOGRAPHIES = ("eu", "us")
 PROFILES = (*GEOGRAPHIES, "apac", "au", "ca", "global", "jp", "us-gov")
-"""What the names of inference profiles begin with."""
+"""Names of inference profiles begin with one of these."""
 
 RANKINGS = "rerank#*"
 """Partitions of the cache table (`commonplace.search.store`)."""

@@ -33,7 +33,7 @@ ACCESS_LOG = {
     "latencyMs": "$context.responseLatency",
 }
 RETRY_SECONDS = "'10'"
-"""What callers are told whom the gateway itself turns away: all environments are busy."""
+"""The gateway tells callers to wait so long when all environments are busy."""
 
 
 class Streaming(Construct):
@@ -91,7 +91,7 @@ class Streaming(Construct):
 
     @property
     def outputs(self) -> dict[str, str | None]:
-        """What operators look for: the function, and the secret with the key of its model."""
+        """Operators look here for the function, and for the secret with the key of its model."""
         name = self.said.variable.capitalize()
         secret = self.key.secret.secret_arn if self.key else None
         return {f"{name}Function": self.function.live.function_arn, f"{name}SecretArn": secret}

@@ -46,7 +46,7 @@ SHORT, LONG = 20, 2_020
 TALKS, ENVIRONMENTS = 20, 8
 ANSWER_SECONDS, PIECE_SECONDS = 15.0, 0.5
 TICKS = 100
-"""Of the clock of /proc in a second."""
+"""The clock of /proc counts so many in a second."""
 QUESTION = "How many words?"
 
 

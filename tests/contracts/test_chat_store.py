@@ -20,6 +20,7 @@ from commonplace.chat.store import ChatStore
 from commonplace.kernel.audit import AuditRecord, Lost
 from commonplace.kernel.errors import Conflict, NotFound, RateLimited, Unavailable
 from tests.dynamodb_fixture import dump, new_table
+from tests.fakes.identity_stores import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -29,13 +30,6 @@ pytestmark = pytest.mark.real
 ADA, BOB = Owner("garden", "account-ada"), Owner("garden", "account-bob")
 ID, DAY = "conversation-1", 86_400
 RECORD = AuditRecord(event="turn", outcome="ok", at=1.0, organisation="garden")
-
-
-class Clock:
-    now = 1_795_967_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from pydantic_ai.ui.vercel_ai.response_types import TextDeltaChunk, TextEndChunk
 
 from commonplace.chat.agent.runs import Journal, framed
 from commonplace.chat.history import ui_messages
+from commonplace.chat.markup import rendered
 from commonplace.chat.model import Citations, Source
-from commonplace.chat.rendering import rendered
 from commonplace.chat.settings import ChatChoice
 from tests.fakes.chats import frames
 

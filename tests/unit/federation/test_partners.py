@@ -22,6 +22,7 @@ from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, Unavaila
 from commonplace.kernel.records import Records
 from commonplace.kernel.table import Table
 from tests.dynamodb_fixture import dump, new_table
+from tests.fakes.identity_stores import Clock
 from tests.fakes.partners import BAD, HITS, bad, partner, server, serving
 
 if TYPE_CHECKING:
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
 ADA = Author(organisation="garden", account="account-ada")
 OTHER = Author(organisation="orchard", account="account-vi")
 MINE = [Hit(OWN, "Ours", "https://garden.example/d/1", "Ours."), Hit(OWN, "Shared", str(HITS[0]["url"]), "Shared.")]
-
-
-class Clock:
-    now = 1_795_967_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from starlette.concurrency import run_in_threadpool
 
 from commonplace.chat.history import Message, conversation, sources_in
+from commonplace.chat.markup import rendered
 from commonplace.chat.model import DRAFT, ID, MAX_PROMPT_CHARACTERS, READ, SEARCH, Owner
-from commonplace.chat.rendering import rendered
 from commonplace.chat.settings import ChatTables
 from commonplace.identity.authorization import Need
 from commonplace.kernel.deferred import deferred

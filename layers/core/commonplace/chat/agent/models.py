@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MODEL_SECONDS = 60.0
 """The longest silence of a model."""
 ANSWER_TOKENS = 4_000
-"""Of one answer of a model."""
+"""A model may use so many for one answer."""
 
 NO_MODEL = "No language model is configured here, so these are the passages that fit best."
 NO_DRAFTS = "You may not propose documents here: that takes the tier vibecoder, and an organisation on GitHub."
