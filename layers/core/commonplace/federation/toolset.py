@@ -125,6 +125,7 @@ def commons_toolset(using: Callable[[], Commons], own: Callable[[Call, str, int]
             ),
         ),
         kind="sources",
+        members_only=True,
         further=partial(partner_tools, using),
     )
 
@@ -193,7 +194,7 @@ class PartnerAnswer(Output):
 def partner_tools(using: Callable[[], Commons], caller: Caller, name: str) -> Sequence[Tool]:
     """Return the approved tools of the partners of a caller's organisation; with a name, those of its partner.
 
-    Those that do not only read are left out: nobody is asked here before one is called.
+    A person approves each call of those that do not only read.
     """
     organisation = caller.principal.organisation
     if not organisation:
@@ -204,7 +205,7 @@ def partner_tools(using: Callable[[], Commons], caller: Caller, name: str) -> Se
         for partner in commons.partners.all(organisation)
         if not name or name.startswith(exposed(partner.id, ""))
         for tool in commons.partners.tools(organisation, partner.id)
-        if tool.state == "approved" and tool.reads_only
+        if tool.state == "approved"
     ]
 
 
@@ -222,6 +223,7 @@ def partner_tool(using: Callable[[], Commons], partner: Partner, tool: PartnerTo
         cost="search",
         open_world=True,
         input_schema=texts["inputSchema"],
+        asks=not tool.reads_only,
         raw=True,
     )
 

@@ -196,6 +196,8 @@ class Tool(Declared):
     """Slugs, by argument, that it can be at the moment for a caller, the most significant first. Lists add some."""
     page: Callable[[Any], str | None] | None = None
     """`arguments -> page of a public deployment where anybody reads the same`: named to a caller who has to sign in."""
+    asks: bool = False
+    """A person approves each call: it is offered where one can be asked, as in the chat, and nowhere else."""
     raw: bool = False
     """It is called with the arguments as they came, bounded in size and depth: `input_schema` is somebody else's."""
 
@@ -349,6 +351,10 @@ class Toolset:
     listed or called. A name that is called leaves out what cannot have it; empty is all."""
     further_tier: Tier = "member"
     """What they all take, with the scope to read: whoever may not is told before any is looked up."""
+    further_cost: Cost = "search"
+    """What each of their calls counts as."""
+    members_only: bool = False
+    """Strangers are not shown that it is there: where it is served alone they are asked to sign in."""
 
     def need_of(self, declared: Declared | None) -> Need:
         """Return what it takes to use something of this toolset; None stands for its documents."""

@@ -18,7 +18,7 @@ from commonplace.kernel.limits import Allowance
 from commonplace.web.challenges import Challenges, NotValid, SignIn
 from commonplace.web.mcp.arguments import understand
 from commonplace.web.mcp.calls import in_thread
-from commonplace.web.mcp.declaration import Caller
+from commonplace.web.mcp.declaration import Caller, Cost
 from commonplace.web.mcp.offer import Offer, match
 from commonplace.web.mcp.throttle import Metered, Throttle
 from commonplace.web.middleware import client_address
@@ -59,6 +59,7 @@ class Guard:
         self._challenges = challenges
         self._tier = tier
         self._members = any(MEMBERSHIP.get(one.name, False) for one in offer.toolsets)
+        self._private = tier != "public" or all(one.members_only for one in offer.toolsets)
 
     async def admit(
         self, scope: Scope, headers: Mapping[str, str], message: Mapping[str, Any], met: list[Allowance]
@@ -79,21 +80,22 @@ class Guard:
             raise NotValid(bad, self._challenges.invalid_token(self._resource)) from None
         self._principals.used(principal, caller.address)
         method, params = message["method"], message.get("params") or {}
-        called = self._offer.tools.get(str(params.get("name"))) if method == "tools/call" else None
-        counted = called if "id" in message else None
+        counted: tuple[Cost, str] | None = None
+        if method == "tools/call" and "id" in message:
+            called = self._offer.tools.get(str(params.get("name")))
+            counted = (called.tool.cost, called.toolset.name) if called is not None else self._offer.further_cost
         caller, need = replace(caller, principal=principal), self._offer.need(method, params, caller.read_only)
         if counted is None:
             # What is read of a toolset counts as the calls of its tools do.
             owner = self._offer.owners.get(self._offer.named(method, params)) if method == "resources/read" else None
             self._throttle.spend(caller, "read", owner)
         try:
-            # In a private deployment strangers learn nothing, nor where everything is done on behalf of a member.
-            private = self._tier != "public"
-            if principal.membership is None if self._members else private and principal.anonymous:
+            # In a private deployment strangers learn nothing, nor where everything is for members, or done for one.
+            if principal.membership is None if self._members else self._private and principal.anonymous:
                 if self._challenges is not None:
                     raise SignIn(self._challenges.sign_in(self._resource))
                 raise Unauthorized("This is for people who have signed in.")
-            if private:
+            if self._tier != "public":
                 admit(principal, self._tier)
             if need is None:
                 return caller
@@ -105,7 +107,7 @@ class Guard:
             return replace(caller, judged=(need, verdict))
         except CommonplaceError as refused:
             if counted is not None:
-                self._throttle.spend(caller, counted.tool.cost, counted.toolset.name)
+                self._throttle.spend(caller, *counted)
             if isinstance(refused, SignIn) and self._tier == "public":
                 raise SignIn(refused.challenge, await in_thread(self._page, method, params)) from None
             raise

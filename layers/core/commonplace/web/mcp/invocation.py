@@ -42,17 +42,19 @@ class Admitted:
     """What was not taken as it came."""
 
 
-def admit(offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], spend: Spend) -> Admitted:
-    """Return the call if the caller may make it.
+def admit(
+    offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], spend: Spend, *, asking: bool = False
+) -> Admitted:
+    """Return the call if the caller may make it. `asking` says that a person has approved it, where a tool takes that.
 
     Raises UnknownTool, RateLimited, AccessDenied, InvalidInput, and Unavailable where the roles cannot be read.
     """
-    offered = offer.tools.get(name) or _further(offer, caller, name, spend)
-    if offered is None:
+    # Whatever the call is: who may not use a tool must not try without end either.
+    if (offered := offer.tools.get(name)) is not None:
+        spend(caller, offered.tool.cost, offered.toolset.name)
+    elif (offered := _further(offer, caller, name, spend, asking=asking)) is None:
         raise UnknownTool(f"Unknown tool: {name[:64]}")
     tool = offered.tool
-    # Before anything else: who may not use a tool must not try without end either.
-    spend(caller, tool.cost, offered.toolset.name)
     if not tool.read_only and caller.read_only:
         raise UnknownTool(f"Unknown tool: {name[:64]}")
     if (verdict := caller.verdict(offered.need)) is not Verdict.ALLOWED:
@@ -65,24 +67,31 @@ def admit(offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], spe
     )
 
 
-def _further(offer: Offer, caller: Caller, name: str, spend: Spend) -> Offered | None:
+def _further(offer: Offer, caller: Caller, name: str, spend: Spend, *, asking: bool) -> Offered | None:
     """Return a tool that the caller has besides. Who may have none is told so, and the store is not asked."""
-    if offer.further is None:
+    if (cost := offer.further_cost) is None:
         return None
-    spend(caller, "read", offer.further.name)
+    spend(caller, *cost)
     if (verdict := caller.verdict(need := offer.further_need)) is not Verdict.ALLOWED:
         raise AccessDenied(denial("tool", need, verdict))
-    return next((one for one in offer.further_tools(caller, name) if one.name == name), None)
+    return next((one for one in offer.further_tools(caller, name, asking=asking) if one.name == name), None)
 
 
 def invoke(
-    offer: Offer, caller: Caller, name: str, given: Mapping[str, Any], *, spend: Spend, base_url: str = ""
+    offer: Offer,
+    caller: Caller,
+    name: str,
+    given: Mapping[str, Any],
+    *,
+    spend: Spend,
+    base_url: str = "",
+    asking: bool = False,
 ) -> Answer:
     """Call a tool on somebody's behalf, and return its answer. Raises as `admit`, and what the tool raises.
 
     A tool that talks to its client while it works cannot be called so.
     """
-    call = admit(offer, caller, name, given, spend)
+    call = admit(offer, caller, name, given, spend, asking=asking)
     run = call.offered.tool.run
     if inspect.iscoroutinefunction(run):
         raise TypeError(f"{name} needs a client to talk to")

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from commonplace.identity.authorization import HOW_TO_JOIN, MEMBERS_ONLY, Need, Verdict, worth_showing
 from commonplace.kernel.errors import Unavailable
-from commonplace.web.mcp.declaration import Caller, Declared, Prompt, Resource, Template, Tool, Toolset
+from commonplace.web.mcp.declaration import Caller, Cost, Declared, Prompt, Resource, Template, Tool, Toolset
 from commonplace.web.mcp.skill_files import skill_resources
 
 MAX_INSTRUCTION_WORDS = 100
@@ -66,12 +66,21 @@ class Offer:
         placeholder = Declared(name="", title="", description="", tier=self.further.further_tier)
         return self.further.need_of(placeholder)
 
-    def further_tools(self, caller: Caller, name: str = "") -> Iterator[Offered]:
-        """Return the tools that a caller has besides, or those that may be of this name. Reads the store."""
+    def further_tools(self, caller: Caller, name: str = "", *, asking: bool = False) -> Iterator[Offered]:
+        """Return the tools that a caller has besides, or those that may be of this name. Reads the store.
+
+        Those that a person approves call by call are among them where one can be asked.
+        """
         if self.further is not None and self.further.further is not None:
             need = self.further_need
             for tool in self.further.further(caller, name):
-                yield Offered(tool.name, tool, self.further, need)
+                if asking or not tool.asks:
+                    yield Offered(tool.name, tool, self.further, need)
+
+    @property
+    def further_cost(self) -> tuple[Cost, str] | None:
+        """What a call of a tool that is not declared counts as, and in which toolset; None where there is none."""
+        return (self.further.further_cost, self.further.name) if self.further is not None else None
 
     def instructions(self) -> str:
         """Return under a hundred words: those of the toolsets, or only what each is for if that is too much."""
@@ -166,7 +175,12 @@ def shown(need: Need, caller: Caller) -> bool:
 
 def tools_for(offer: Offer, caller: Caller) -> Iterator[Offered]:
     """Return the tools that a list shows."""
-    return (one for one in offer.tools.values() if exists(one, caller) and shown(one.need, caller))
+    stranger = caller.principal.anonymous
+    return (
+        one
+        for one in offer.tools.values()
+        if exists(one, caller) and shown(one.need, caller) and not (stranger and one.toolset.members_only)
+    )
 
 
 def view_of(caller: Caller) -> tuple[Any, ...]:
