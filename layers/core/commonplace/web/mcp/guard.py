@@ -80,10 +80,7 @@ class Guard:
             raise NotValid(bad, self._challenges.invalid_token(self._resource)) from None
         self._principals.used(principal, caller.address)
         method, params = message["method"], message.get("params") or {}
-        counted: tuple[Cost, str] | None = None
-        if method == "tools/call" and "id" in message:
-            called = self._offer.tools.get(str(params.get("name")))
-            counted = (called.tool.cost, called.toolset.name) if called is not None else self._offer.further_cost
+        counted = self._cost(params) if method == "tools/call" and "id" in message else None
         caller, need = replace(caller, principal=principal), self._offer.need(method, params, caller.read_only)
         if counted is None:
             # What is read of a toolset counts as the calls of its tools do.
@@ -111,6 +108,11 @@ class Guard:
             if isinstance(refused, SignIn) and self._tier == "public":
                 raise SignIn(refused.challenge, await in_thread(self._page, method, params)) from None
             raise
+
+    def _cost(self, params: Mapping[str, Any]) -> tuple[Cost, str] | None:
+        """Return what a call of a tool counts as where it runs, and in which toolset."""
+        called = self._offer.tools.get(str(params.get("name")))
+        return (called.tool.cost, called.toolset.name) if called is not None else self._offer.further_cost
 
     def _page(self, method: str, params: Mapping[str, Any]) -> str | None:
         """Return the page of a public deployment where anybody reads what a refused message names. Reads the store."""
