@@ -1,4 +1,4 @@
-"""The chat on Lambda: settings, the tools of the knowledge base, and the agent over them.
+"""The chat on Lambda: settings, the tools of the knowledge base and of partners, and the agent over them.
 
 `web.stream_runtime` runs it, so that answers are sent as they come.
 """
@@ -26,7 +26,8 @@ OWN = ChatSettings.from_environ(os.environ)
 SETTINGS = McpSettings.from_environ(os.environ)
 IDENTITY = SessionSettings.from_environ(os.environ)
 OBJECTS = S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
-SEARCHED = [one for one in CAPABILITIES if one.scopes and one.scopes.toolset == "knowledge"]
-(KNOWLEDGE,) = built(SEARCHED, "toolset", ToolsetContext(os.environ, SETTINGS, OBJECTS))
-APP = application(OWN, SETTINGS, IDENTITY, KNOWLEDGE, served_toolsets(os.environ))
+CONTEXT = ToolsetContext(os.environ, SETTINGS, OBJECTS)
+SEARCHED = [one for one in CAPABILITIES if one.scopes and one.scopes.toolset in ("knowledge", "commons")]
+CONTEXT.toolsets.extend(built(SEARCHED, "toolset", CONTEXT))
+APP = application(OWN, SETTINGS, IDENTITY, CONTEXT.toolsets, served_toolsets(os.environ))
 handler = instrument(StreamingGateway(APP, origin=origin_values(os.environ)), os.environ)

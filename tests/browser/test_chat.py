@@ -130,11 +130,11 @@ def test_a_draft_is_shown_whole_and_approved_by_keyboard(vi: Visit, laptop: Lapt
     draft = vi.page.get_by_role("region", name="Draft: Mending nets")
     expect(draft.get_by_label("The whole text")).to_have_text("# Mending nets\n\nSoak the twine before you mend.")
     approve = draft.get_by_role("button", name="Approve")
-    expect(vi.page.locator("#status")).to_have_text("A draft waits for your decision.")
+    expect(vi.page.locator("#status")).to_have_text("Something waits for your decision.")
     expect(vi.page.get_by_label("Your message")).to_be_focused()  # whoever types on decides nothing
     assert faults(vi, axe()) == []
     vi.page.reload()
-    expect(vi.page.locator("#status")).to_have_text("A draft waits for your decision.")
+    expect(vi.page.locator("#status")).to_have_text("Something waits for your decision.")
     approve.press("Enter")
     link = vi.page.get_by_role("link", name=re.compile("pull request #"))
     expect(link).to_be_visible()

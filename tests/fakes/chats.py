@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -26,6 +27,9 @@ from commonplace.chat.store import ChatStore
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.content.document import Document
 from commonplace.documents.tools.toolset import knowledge_toolset
+from commonplace.federation.commons import Commons
+from commonplace.federation.partners import Partners
+from commonplace.federation.toolset import commons_toolset, own_hits, own_offer
 from commonplace.identity.principals import Principal, scope
 from commonplace.identity.resources import Resources
 from commonplace.identity.sessions import COOKIE, Visitor, csrf_token
@@ -33,7 +37,7 @@ from commonplace.kernel.limits import Limiter, Slots
 from commonplace.web.challenges import Accounts, Challenges
 from commonplace.web.mcp.declaration import Answer, Caller
 from commonplace.web.mcp.invocation import invoke
-from commonplace.web.mcp.offer import offer_of
+from commonplace.web.mcp.offer import Offer, offer_of
 from commonplace.web.stack import Limits
 from tests.dynamodb_fixture import new_table
 from tests.fakes.library import FakeLibrary, garden
@@ -105,6 +109,8 @@ class ChatWorld:
     tokens_per_day: int = 200_000
     together: int = 6
     now: float = 1_795_967_000.0
+    partners: Partners | None = None
+    """Those of the deployment's organisations; None where it has no federation."""
     sessions: Cookies = field(default_factory=Cookies)
     tokens: dict[str, Principal] = field(default_factory=dict)
 
@@ -118,7 +124,14 @@ class ChatWorld:
         services = replace(
             self._opened.__enter__(), proposals=self.proposals, addresses=DocumentAddresses(base_url=BASE)
         )
-        self.offer = offer_of([knowledge_toolset(services)])
+        knowledge = knowledge_toolset(services)
+        self.offer = offer_of([knowledge])
+        self.commons: Offer | None = None
+        if self.partners is not None:
+            commons, context = Commons(self.partners, "garden.example.org", "Garden"), SimpleNamespace()
+            context.toolsets = [knowledge]
+            own = partial(own_hits, own_offer(context))  # type: ignore[arg-type]
+            self.commons = offer_of([commons_toolset(lambda: commons, own)])
         self.spent: list[str] = []
         draft = self.offer.tools[CREATE]
         self.agent = agent_of(self.offer.tools["search_knowledge"].tool.arguments, draft.tool.arguments)
@@ -130,6 +143,7 @@ class ChatWorld:
             runs=self.runs,
             invoke=self._invoke,
             draft=draft.need,
+            commons=self.commons,
             need=MEMBER,
             accounts=Accounts(ByToken(self.tokens), Challenges(resources), resources.api),
             visitors=self.sessions,  # type: ignore[arg-type]
@@ -148,7 +162,9 @@ class ChatWorld:
         return FunctionModel(stream_function=self.script, model_name="scripted")
 
     def _invoke(self, caller: Caller, name: str, given: Any) -> Answer:
-        return invoke(self.offer, caller, name, given, spend=lambda *of: self.spent.append(of[1]), base_url=BASE)
+        offer = self.offer if self.commons is None or name in self.offer.tools else self.commons
+        counted: Any = lambda *of: self.spent.append(of[1])  # noqa: E731
+        return invoke(offer, caller, name, given, spend=counted, base_url=BASE, asking=True)
 
     def person(self, name: str = "ada", **changed: Any) -> Person:
         """Return somebody who calls with a token."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from commonplace.chat.agent.models import model_of
@@ -39,14 +39,23 @@ CREATE = "create_draft"
 
 
 def application(
-    own: ChatSettings, settings: McpSettings, identity: SessionSettings, knowledge: Toolset, served: tuple[str, ...]
+    own: ChatSettings,
+    settings: McpSettings,
+    identity: SessionSettings,
+    toolsets: Iterable[Toolset],
+    served: tuple[str, ...],
 ) -> Starlette:
-    """Return the application; `served` are the names of all toolsets that scopes are granted for."""
-    offer, limiter = offer_of([knowledge]), Limiter(counters_of(settings), time.time, secret=settings.counter_secret)
+    """Return the application. `toolsets` are that of the knowledge base and, where there are partners, theirs;
+    `served` are the names of all toolsets that scopes are granted for."""
+    offers = {one.name: offer_of([one]) for one in toolsets}
+    offer, commons = offers["knowledge"], offers.get("commons")
+    limiter = Limiter(counters_of(settings), time.time, secret=settings.counter_secret)
     throttle = Throttle.of(settings, limiter)
 
     def call(caller: Caller, name: str, given: Mapping[str, Any]) -> Answer:
-        return invoke(offer, caller, name, given, spend=throttle.spend, base_url=settings.base_url)
+        # What a person approves call by call reaches this when they have.
+        whose = offer if commons is None or name in offer.tools else commons
+        return invoke(whose, caller, name, given, spend=throttle.spend, base_url=settings.base_url, asking=True)
 
     dynamodb = aws.dynamodb(read_timeout_seconds=1, attempts=2)
 
@@ -67,6 +76,7 @@ def application(
                 tokens_per_day=own.tokens_per_day,
             ),
             invoke=call,
+            commons=commons,
             draft=draft.need if draft and settings.github_writer_secret_arn and not settings.read_only else None,
             need=Need(highest((MEMBER.tier, settings.site_tier)), MEMBER.scope, MEMBER.kind),
             accounts=Accounts(principals, Challenges(resources), resources.api),

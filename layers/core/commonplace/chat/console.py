@@ -6,6 +6,7 @@ module of the page.
 
 from __future__ import annotations
 
+import json
 import uuid
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from commonplace.chat.history import Message, conversation, sources_in
 from commonplace.chat.markup import rendered
-from commonplace.chat.model import DRAFT, ID, MAX_PROMPT_CHARACTERS, READ, SEARCH, Owner
+from commonplace.chat.model import APART, DRAFT, ID, MAX_PROMPT_CHARACTERS, READ, SEARCH, SEARCH_ALL, Owner
 from commonplace.chat.settings import ChatTables
 from commonplace.identity.authorization import Need
 from commonplace.kernel.deferred import deferred
@@ -37,10 +38,13 @@ class Block:
     """A part of an answer as the page shows it."""
 
     kind: str
-    """`text`, `notice`, `step` or `draft`."""
+    """`text`, `notice`, `step`, `draft` or `call`."""
     html: str = ""
     text: str = ""
-    draft: dict[str, Any] | None = None
+    """Of a call which tool of which partner it is."""
+    part: dict[str, Any] | None = None
+    given: str = ""
+    """The arguments of a call, as JSON that people read."""
 
 
 def pages(context: PageContext) -> ConsolePages:
@@ -103,8 +107,16 @@ def turn(message: Message) -> dict[str, Any]:
                 sources = [one for one in sources if one.number in cited] if cited else []
             case kind if kind == f"tool-{SEARCH}":
                 blocks.append(Block("step", text=f"Searched for “{part['input'].get('query', '')}”"))
+            case kind if kind == f"tool-{SEARCH_ALL}":
+                blocks.append(Block("step", text=f"Searched all sources for “{part['input'].get('query', '')}”"))
             case kind if kind == f"tool-{READ}":
                 blocks.append(Block("step", text=f"Read {part['input'].get('id', 'a document')}"))
             case kind if kind == f"tool-{DRAFT}":
-                blocks.append(Block("draft", draft=part))
+                blocks.append(Block("draft", part=part))
+            case kind if kind.startswith("tool-") and APART in kind:
+                partner, _, tool = kind.removeprefix("tool-").partition(APART)
+                given = json.dumps(part["input"], indent=2, ensure_ascii=False)
+                # Whoever decides sees every character.
+                given = "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in given)
+                blocks.append(Block("call", text=f"{tool} of {partner}", part=part, given=given))
     return {"role": "assistant", "id": message["id"], "blocks": blocks, "sources": sources}

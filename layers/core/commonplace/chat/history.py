@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from commonplace.chat.model import DRAFT, READ, Citations, Owner, Source, sources_of
+from commonplace.chat.model import APART, DRAFT, Citations, Owner, Source, sources_of
 
 if TYPE_CHECKING:
     from commonplace.chat.store import ChatStore
@@ -23,7 +23,7 @@ ARGUMENTS = TypeAdapter(dict[str, Any])
 MOST_TURNS = 100
 """Of a conversation that are shown: its last ones."""
 INTERNAL = "__pydantic_ai__"
-NOT_RUN, STOPPED = "Not approved; nothing was done.", "Stopped."
+NOT_RUN, STOPPED, OPEN = "Not approved; nothing was done.", "Stopped.", "Stopped, or not approved."
 BROKEN_OFF = "This answer ends before it is whole."
 
 
@@ -81,12 +81,14 @@ def _settle(calls: dict[str, Part], waiting: Container[str] = ()) -> None:
         if id in waiting:
             call |= {"state": "approval-requested", "approval": {"id": id}}
         else:  # whoever wrote on has not approved
-            call |= {"state": "output-error", "errorText": NOT_RUN if call["type"] == f"tool-{DRAFT}" else STOPPED}
+            usual = OPEN if APART in call["type"] else STOPPED
+            call |= {"state": "output-error", "errorText": NOT_RUN if call["type"] == f"tool-{DRAFT}" else usual}
     calls.clear()
 
 
 def _answered(call: Part, part: Mapping[str, Any]) -> None:
-    """Note what became of a call. Texts of documents are left out: the model has read them, and people have links."""
+    """Note what became of a call. Texts of documents and partners are left out: the model has read them, and people
+    have links."""
     match part.get("outcome"):
         case "denied":
             call |= {"state": "output-denied", "approval": {"id": call["toolCallId"], "approved": False}}
@@ -94,8 +96,8 @@ def _answered(call: Part, part: Mapping[str, Any]) -> None:
             call |= {"state": "output-error", "errorText": str(part["content"])}
         case _:
             output = part["content"]
-            if call["type"] == f"tool-{READ}" and isinstance(output, dict):
-                results = [{name: one[name] for name in one if name != "text"} for one in output.get("results", ())]
+            if isinstance(output, dict) and "results" in output:
+                results = [{name: one[name] for name in one if name != "text"} for one in output["results"]]
                 output = output | {"results": results}
             call |= {"state": "output-available", "output": output}
 
@@ -128,10 +130,10 @@ def turn_sources(stored: Sequence[Mapping[str, Any]]) -> list[Source]:
     return sources_in(last["parts"]) if last["role"] == "assistant" else []
 
 
-def pending_calls(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the calls that a stored conversation waits for a person's answer to: their arguments by id."""
+def pending_calls(record: Mapping[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the calls that a stored conversation waits for a person's answer to: tool and arguments, by id."""
     asked = (record.get("deferred_tool_requests") or {}).get("approvals") or []
-    return {part["tool_call_id"]: _arguments(part) for part in asked}
+    return {part["tool_call_id"]: (part["tool_name"], _arguments(part)) for part in asked}
 
 
 def _arguments(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,10 @@ from typing import Any, Literal
 
 SEARCH, DRAFT, READ = "searchKnowledge", "createDraft", "getDocument"
 """The agent's tools (seed 000, section 9.1)."""
+SEARCH_ALL = "searchCommons"
+"""The search of partners and our own knowledge base at once (seed 000, section 9.2)."""
+APART = "__"
+"""Stands between a partner and its tool, in their names here alone."""
 
 State = Literal["running", "done", "stopped", "failed"]
 
@@ -16,6 +20,8 @@ MAX_PROMPT_CHARACTERS = 8_000
 TITLE_CHARACTERS = 80
 MAX_STEPS = 5
 """Requests to the model for one message of a person (seed 000, section 9.1)."""
+MAX_STEPS_OF_PARTNERS = 10
+"""The same where there are partners (seed 000, section 9.2)."""
 LEASE_SECONDS = 15.0
 """A run that has not been heard of for so long has ended with its process."""
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from commonplace.identity.sessions import Visitors
     from commonplace.kernel.limits import Slots
     from commonplace.web.challenges import Accounts
+    from commonplace.web.mcp.offer import Offer
 
 EVENTS = {
     "content-type": "text/event-stream",
@@ -76,9 +77,11 @@ class Chat:
     store: ChatStore
     runs: Runs
     invoke: Callable[[Caller, str, Mapping[str, Any]], Answer]
-    """Calls a tool of the knowledge base on somebody's behalf."""
+    """Calls a tool of the knowledge base, or of partners, on somebody's behalf."""
     draft: Need | None
     """What it takes to propose a document; None where nothing can be proposed."""
+    commons: Offer | None = None
+    """The tools of partners, in a deployment that has some."""
     need: Need
     """What it takes to chat."""
     accounts: Accounts
@@ -93,6 +96,7 @@ class Chat:
         if media_type(request) != JSON.partition(";")[0]:
             raise InvalidInput(f"The body must be JSON: Content-Type {JSON}.")
         principal, owner = self._caller(request)
+        from commonplace.chat.agent.partners import partners_of
         from commonplace.chat.agent.runs import Asked
         from commonplace.chat.agent.tools import Run
 
@@ -103,6 +107,8 @@ class Chat:
         seconds = remaining(request)
         release = self._slot(self.slots, owner, seconds, "answers are being written")
         try:
+            if (of := self.commons) and judge(principal, of.tools["search_commons"].need) is Verdict.ALLOWED:
+                tools.partners = await asyncio.to_thread(partners_of, of, caller)
             frames = await self.runs.begin(
                 request,
                 Asked(

@@ -8,6 +8,7 @@
 | message | the same | `m#{uuid7}` |
 | last run | the same | `live` |
 | piece of a run's journal | the same | `run#{run}#000001` |
+| mark of what is done once | the same | `once#{SHA-256 of its name}` |
 
 A saved turn is one transaction with its audit record; pieces of a journal, which nobody else reads, have none. Nothing
 here is indexed. Everything expires, and what has expired counts as absent before DynamoDB has removed it.
@@ -15,6 +16,7 @@ here is indexed. Everything expires, and what has expired counts as absent befor
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.chat.model import LEASE_SECONDS, Live, Owner, Row, State
 from commonplace.kernel.audit import AuditRecord, Lost
-from commonplace.kernel.audit_store import CHAT, DynamoAudit, audit_writes
+from commonplace.kernel.audit_store import CHAT, audit_writes
 from commonplace.kernel.errors import Conflict, NotFound, RateLimited
 from commonplace.kernel.items import Item, decoded, encode, key
 from commonplace.kernel.records import Room
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 ROWS = Room("chat", Row)
 BUDGETS: Room[Any] = Room("chatbudget", dict)
-RECORD, LIVE, MESSAGE, RUN = "record", "live", "m#", "run#"
+RECORD, LIVE, MESSAGE, RUN, ONCE = "record", "live", "m#", "run#", "once#"
 DAY_SECONDS = 86_400
 JOURNAL_SECONDS = 3_600
 MOST = 500
@@ -73,7 +75,6 @@ class ChatStore:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._table, self._activity, self._days, self.clock = Table(client, records), activity, retention_days, clock
-        self._audit = DynamoAudit(client, activity, CHAT)
 
     def rows(self, owner: Owner) -> list[Row]:
         """Return the conversations of an account, the last one first."""
@@ -223,9 +224,21 @@ class ChatStore:
         items = self._table.query(self._at(owner, id), "sk BETWEEN :low AND :high", ends)
         return ((int(item["sk"].removeprefix(name)), item["frames"]) for item in items)
 
-    def record_audit(self, record: AuditRecord) -> None:
-        """Write down what changes nothing here, such as an approval, before it is acted on."""
-        self._audit.write(record)
+    def record_audit(self, record: AuditRecord, owner: Owner, id: str, once: str = "") -> None:
+        """Write down what changes nothing here, such as an approval, before it is acted on.
+
+        Raises Conflict the second time for what happens `once` in a conversation, by this name.
+        """
+        name = hashlib.sha256(once.encode("utf-8", "replace")).hexdigest()
+        where = key(self._at(owner, id), f"{ONCE}{name}")
+        marks = [self._table.new(where, {"expiresAt": self._until()})] if once else []
+        try:
+            self._table.transact([*marks, *audit_writes(self._activity, [record], CHAT)])
+        except Lost:
+            raise Conflict(
+                "This was approved before, and how it ended was lost.",
+                hint="Decline it, or write on. Look at the partner whether it was done.",
+            ) from None
 
     def reserve(self, owner: Owner, limit: int, wanted: int) -> Reserved:
         """Take tokens from an account's budget of the day, as many as are left. Raises RateLimited when it is spent."""

@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart, Use
 from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
-from commonplace.chat.model import DRAFT, SEARCH
+from commonplace.chat.model import DRAFT, SEARCH, SEARCH_ALL
 
 if TYPE_CHECKING:
     from commonplace.chat.settings import ChatSettings
@@ -98,19 +98,20 @@ async def passages(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterat
     returned = {part.tool_name: part for part in parts if isinstance(part, ToolReturnPart) and not asked}
     if not returned:
         text = _asked(messages)
-        drafts = any(tool.name == DRAFT for tool in info.function_tools)
-        if (draft := _DRAFT.match(text)) and not drafts:
+        tools = {tool.name for tool in info.function_tools}
+        if (draft := _DRAFT.match(text)) and DRAFT not in tools:
             yield NO_DRAFTS
         elif draft:
             given = {"title": draft["title"].strip(), "contentType": draft["type"] or "article"}
             arguments = given | {"body": (draft["body"] or "").strip() or f"# {given['title']}\n"}
             yield {0: DeltaToolCall(name=DRAFT, json_args=json.dumps(arguments))}
         else:
-            yield {0: DeltaToolCall(name=SEARCH, json_args=json.dumps({"query": text[:1_000]}))}
+            search = SEARCH_ALL if SEARCH_ALL in tools else SEARCH
+            yield {0: DeltaToolCall(name=search, json_args=json.dumps({"query": text[:1_000]}))}
     elif DRAFT in returned:
         yield _drafted(returned[DRAFT])
     else:
-        for line in _quoted(returned[SEARCH]):
+        for line in _quoted([*returned.values()][-1]):
             yield line
 
 
@@ -141,15 +142,17 @@ def _quoted(part: ToolReturnPart) -> list[str]:
     if part.outcome != "success" or not isinstance(content, dict):
         return [f"The search failed. {content}"]
     results: list[dict[str, Any]] = content.get("results") or []
+    silent = [f"{one['source']} ({one['why']})" for one in content.get("unanswered") or ()]
+    unheard = [f"\n\nNo answer from {', '.join(silent)}."] if silent else []
     # In the order of the search, to the last that fits.
     last = max((at for at, one in enumerate(results, 1) if not one.get("weak")), default=0)
     if not last:
         near = "\n".join(f"- {one['title']} [{one['n']}]" for one in results)
-        return [NOTHING, f"\n\n{NEAREST}\n\n{near}" if near else ""]
+        return [NOTHING, f"\n\n{NEAREST}\n\n{near}" if near else "", *unheard]
     lines = [NO_MODEL]
     for one in results[:last]:
         heading = f", {one['heading']}" if one.get("heading", one["title"]) != one["title"] else ""
-        passage = _WORDS.sub(" ", _CALLOUT.sub("", one.get("passage") or "")).strip()
+        passage = _WORDS.sub(" ", _CALLOUT.sub("", one.get("passage") or one.get("text") or "")).strip()
         quote = f"\n\n> {passage}" if passage else ""
         lines.append(f"\n\n**{one['title']}**{heading} [{one['n']}]{quote}")
-    return lines
+    return [*lines, *unheard]

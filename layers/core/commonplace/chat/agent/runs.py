@@ -74,7 +74,7 @@ RUN_SECONDS = 120.0
 LEAST_SECONDS = 5.0
 """What is left of a request's time when its run has to end, for what is written then."""
 RUN_TOKENS = 40_000
-"""The most that one run may use, which is reserved when it begins."""
+"""The most that one run of the usual steps may use, which is reserved when it begins."""
 FLUSH_SECONDS = 0.5
 EXTEND_SECONDS = LEASE_SECONDS / 3
 MAX_PIECE_BYTES, MAX_DELTA_CHARACTERS = 64 * 1024, 16 * 1024
@@ -86,7 +86,7 @@ KEEP_ALIVE = ": still here\n\n"
 NO_ANSWER = "The language model does not answer just now. Try again in a moment."
 WRONG = "Something went wrong here. Try again."
 MISFIT = "This message does not fit the conversation as it is stored. Load the conversation again."
-TOO_LONG = f"This took more than {MAX_STEPS} steps, or more tokens than one answer may use. Ask for less at once."
+TOO_LONG = "This took more steps, or more tokens, than one answer may use. Ask for less at once."
 
 
 def said(error: Exception) -> str:
@@ -253,7 +253,7 @@ class Runs:
         known = json.loads(before) if before is not None else {}
         pending = pending_calls(known)
         approvals = _decisions(adapter, pending)
-        if any(approved for approved, _ in approvals.values()) and not asked.may_approve:
+        if any(approved for approved, *_ in approvals.values()) and not asked.may_approve:
             raise Forbidden(
                 "This token may not approve what the agent wants to do.",
                 hint="Approve it in the console, or with a token whose permission is action.",
@@ -271,13 +271,16 @@ class Runs:
                 raise InvalidInput(MISFIT, hint="Somebody has decided, or written on, meanwhile.")
             if prompt is None and (stored := await asyncio.to_thread(self.store.conversation, owner, id)) is not None:
                 asked.tools.sources.extend(turn_sources(stored.messages))
-            reserved = await asyncio.to_thread(self.store.reserve, owner, self.tokens_per_day, RUN_TOKENS)
+            most = RUN_TOKENS * asked.tools.steps // MAX_STEPS
+            reserved = await asyncio.to_thread(self.store.reserve, owner, self.tokens_per_day, most)
             await asyncio.to_thread(self.store.list_up, owner, id, title or "Conversation")
-            for call, (approved, arguments) in approvals.items():
+            for call, (approved, tool, arguments) in approvals.items():
                 digest = hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
-                details = {"conversation": id, "call": call, "tool": DRAFT, "sha256": digest}
+                details = {"conversation": id, "call": call, "tool": tool, "sha256": digest}
                 decided = asked.audit("approval" if approved else "refusal", details)
-                await asyncio.to_thread(self.store.record_audit, decided)
+                # A draft has a key of its own; what a partner was asked to do cannot be asked again by mistake.
+                once = f"{known['revision']}#{call}" if approved and tool != DRAFT else ""
+                await asyncio.to_thread(self.store.record_audit, decided, owner, id, once)
         except BaseException:
             if reserved is not None:
                 await asyncio.to_thread(self.store.settle, reserved, 0)
@@ -305,7 +308,7 @@ class Runs:
         asked = going.asked
         watcher = asyncio.create_task(self._watch(going))
         limits = UsageLimits(
-            request_limit=going.used.requests + MAX_STEPS,
+            request_limit=going.used.requests + asked.tools.steps,
             total_tokens_limit=going.used.total_tokens + going.reserved.tokens,
         )
 
@@ -487,11 +490,13 @@ def text_of(prompt: UIMessage) -> str:
     return " ".join(part.text for part in prompt.parts if isinstance(part, TextUIPart))
 
 
-def _decisions(adapter: VercelAIAdapter[Run, Any], pending: Mapping[str, Any]) -> dict[str, tuple[bool, Any]]:
-    """Return what the person decides of the calls that wait: approved or not, and the stored arguments, by call."""
+def _decisions(
+    adapter: VercelAIAdapter[Run, Any], pending: Mapping[str, tuple[str, Any]]
+) -> dict[str, tuple[bool, str, Any]]:
+    """Return what the person decides of the calls that wait: approved or not, with tool and arguments as stored."""
     answers = adapter.deferred_tool_results
     given = answers.approvals if answers else {}
-    return {call: (given[call] is True, pending[call]) for call in given if call in pending}
+    return {call: (given[call] is True, *pending[call]) for call in given if call in pending}
 
 
 def _same_prompt(message: Any, prompt: UIMessage) -> bool:

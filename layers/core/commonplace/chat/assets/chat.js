@@ -13,7 +13,7 @@ const headers = { "content-type": "application/json", "x-csrf-token": csrf };
 const WORKING = "Answering …";
 const WHOLE = "The answer is whole.";
 const GONE = "The connection broke. Load the page again to go on.";
-const WAITING = "A draft waits for your decision.";
+const WAITING = "Something waits for your decision.";
 const UNANSWERED = "This message has no answer.";
 const FOLLOWS = 20;
 let busy = false;
@@ -82,6 +82,8 @@ class Live {
       }
       case "tool-input-available":
         if (frame.toolName === "searchKnowledge") this.step(`Searched for “${frame.input.query ?? ""}”`);
+        else if (frame.toolName === "searchCommons") this.step(`Searched all sources for “${frame.input.query ?? ""}”`);
+        else if (frame.toolName.includes("__")) this.step(`Turned to ${frame.toolName.replace("__", ": ")}`);
         else if (frame.toolName === "getDocument") this.step(`Read ${frame.input.id ?? "a document"}`);
         break;
       case "error": this.failed = frame.errorText; break;
@@ -199,20 +201,20 @@ again.querySelector("button").addEventListener("click", () => {
 chat.addEventListener("click", (event) => {
   const decision = event.target.dataset?.decision;
   if (!decision || busy) return;
-  const call = event.target.parentElement.dataset.call;
+  const { call, type } = event.target.parentElement.dataset;
   const approval = { id: call, approved: decision === "approve" };
-  const answers = [{ type: "tool-createDraft", toolCallId: call, state: "approval-responded", input: {}, approval }];
-  // Nothing goes on until every draft of a step has its answer.
+  const answers = [{ type, toolCallId: call, state: "approval-responded", input: {}, approval }];
+  // Nothing goes on until every call of a step has its answer.
   const open = [...turns().querySelectorAll("[data-call]")].filter((one) => one.dataset.call !== call);
   for (const one of open) {
     if (one.dataset.decided === undefined) {
       event.target.parentElement.dataset.decided = decision;
       event.target.parentElement.querySelectorAll("button").forEach((button) => { button.disabled = true; });
-      tell("Decide the other draft, too.");
+      tell("Decide the other one, too.");
       return;
     }
     const earlier = { id: one.dataset.call, approved: one.dataset.decided === "approve" };
-    answers.push({ ...answers[0], toolCallId: one.dataset.call, approval: earlier });
+    answers.push({ ...answers[0], type: one.dataset.type, toolCallId: one.dataset.call, approval: earlier });
   }
   last = null;
   run({ trigger: "submit-message", messages: [{ id: "decision", role: "assistant", parts: answers }] });
