@@ -69,13 +69,18 @@ class Server:
         self.connections = 0
 
 
+def bundle(folder: Path) -> Path:
+    """A file with a certificate for HOST, and its key."""
+    file = folder / "server.pem"
+    file.write_bytes(_authority()[1])
+    return file
+
+
 @contextmanager
 def serving(talk: Talk, folder: Path) -> Iterator[Server]:
     """Serves one connection after another until the block ends."""
-    bundle = folder / "server.pem"
-    bundle.write_bytes(_authority()[1])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(bundle)
+    context.load_cert_chain(bundle(folder))
     listener = socket.create_server(("127.0.0.1", 0))
     server = Server(listener.getsockname()[1])
 
