@@ -15,6 +15,7 @@ import pytest
 
 from commonplace.capabilities import CAPABILITIES
 from commonplace.documents.capability import DOCUMENTS
+from commonplace.federation.capability import FEDERATION
 from commonplace.identity.principals import TOGETHER
 from commonplace.kernel.capability import Part
 from infra.requirements import (
@@ -125,6 +126,13 @@ assert not {"web3", "siwe", "eth_account", "jinja2"} & {module.partition(".")[0]
 """The first token of a process, and all that it loads."""
 
 
+CONNECT = """
+from commonplace.federation.client.connection import Connections
+
+Connections().close()
+"""
+"""What the first call of a partner does."""
+
 LOOK_UP = """
 from commonplace.reference.composition import reference as reference_of
 from commonplace.reference.model import Catalogue, Placed
@@ -217,7 +225,7 @@ def imports() -> grimp.ImportGraph:
 def named(imports: grimp.ImportGraph, source: str) -> set[str]:
     """The third-party packages that the handler's code, and the parts it loads, name at whatever depth."""
     parts = [getattr(capability, part) for capability in CAPABILITIES for part in LOADED_PARTS.get(source, ())]
-    parts += [DOCUMENTS.toolset] if source == "functions/chat" else []  # of no other room
+    parts += [DOCUMENTS.toolset, FEDERATION.toolset] if source == "functions/chat" else []  # of no other room
     roots = {f"{source.replace('/', '.')}.handler", *(part.partition(":")[0] for part in parts if part)}
     found = {module for root in roots for module in imports.find_upstream_modules(root)}
     modules = {each.partition(".")[0] for each in found}
@@ -258,10 +266,14 @@ def test_a_handler_needs_only_what_its_bundle_or_the_runtime_holds(loaded: Loade
 
 
 def test_the_chat_loads_neither_the_sdk_of_mcp_nor_the_client_of_openai(loaded: Loaded) -> None:
-    (found,) = loaded("committed", "chat")
-    packages = {module.partition(".")[0] for module in found}
+    (found,) = loaded("committed", "chat", FEDERATION="")
+    federated, connected = loaded("committed", "chat", CONNECT, FEDERATION="on")
+    packages = {module.partition(".")[0] for module in federated}
     assert "pydantic_ai" in packages
     assert not {"mcp", "mcp_types", "openai", "fastapi", "jinja2", "web3"} & packages
+    assert {one for one in found if one.startswith("commonplace.federation.")} == {"commonplace.federation.capability"}
+    assert "commonplace.federation.toolset" in federated
+    assert "mcp" in connected
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -299,7 +299,7 @@ def test_failures_and_too_many_steps_say_nothing_of_what_is_inside(tabs: Tabs, i
     assert failed["error"] == NO_ANSWER
     assert "swordfish" not in json.dumps(failed)
     endless = tabs.send("a", "loop: crabs")
-    assert "more than 5 steps" in endless["error"]
+    assert "more steps" in endless["error"]
     assert "Plain answer." in text(tabs.send("a", "And now?"))
 
 

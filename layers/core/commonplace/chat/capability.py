@@ -13,7 +13,7 @@ CHAT = Capability(
         StreamingFunction(
             name=FUNCTION,
             description="Answers people from the knowledge base, as an agent that cites it",
-            settings=("commonplace.chat.settings:ChatSettings",),
+            settings=("commonplace.chat.settings:ChatSettings", "commonplace.federation.settings:FederationSettings"),
             memory_mb=1769,  # one whole processor: imports are what a start takes
             timeout_seconds=320,
             paths=("/api/v1/chat",),
