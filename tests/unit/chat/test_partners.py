@@ -196,9 +196,10 @@ def test_who_has_to_sign_in_at_a_partner_is_told(world: ChatWorld) -> None:
     assert world.commons is not None
     ctx: Any = SimpleNamespace(deps=Run(waits, "c", partners=partners_of(world.commons, caller)))
     found: Any = search_commons(ctx, "stewardship").return_value
-    assert found["unanswered"] == [
-        {"source": "The reef", "why": "the person has to sign in there first", "signIn": url}
-    ]
+    assert found["unanswered"] == [{"source": "The reef", "why": "sign-in needed", "signIn": url}]
+    part = {"type": "tool-searchCommons", "toolCallId": "c", "state": "output-available", "input": {}, "output": found}
+    _, block = turn({"role": "assistant", "id": "m", "parts": [part]})["blocks"]
+    assert (block.kind, block.text, block.url) == ("sign-in", "The reef", url)
 
 
 @pytest.mark.usefixtures("seen")

@@ -38,13 +38,14 @@ class Block:
     """A part of an answer as the page shows it."""
 
     kind: str
-    """`text`, `notice`, `step`, `draft` or `call`."""
+    """`text`, `notice`, `step`, `sign-in`, `draft` or `call`."""
     html: str = ""
     text: str = ""
     """Of a call which tool of which partner it is."""
     part: dict[str, Any] | None = None
     given: str = ""
     """The arguments of a call, as JSON that people read."""
+    url: str = ""
 
 
 def pages(context: PageContext) -> ConsolePages:
@@ -109,6 +110,9 @@ def turn(message: Message) -> dict[str, Any]:
                 blocks.append(Block("step", text=f"Searched for “{part['input'].get('query', '')}”"))
             case kind if kind == f"tool-{SEARCH_ALL}":
                 blocks.append(Block("step", text=f"Searched all sources for “{part['input'].get('query', '')}”"))
+                output = part.get("output")
+                silent = output.get("unanswered", ()) if isinstance(output, dict) else ()
+                blocks += [Block("sign-in", text=one["source"], url=one["signIn"]) for one in silent if "signIn" in one]
             case kind if kind == f"tool-{READ}":
                 blocks.append(Block("step", text=f"Read {part['input'].get('id', 'a document')}"))
             case kind if kind == f"tool-{DRAFT}":

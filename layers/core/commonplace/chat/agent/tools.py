@@ -149,7 +149,7 @@ def search_commons(
     waiting = {one["source"]: one.get("url") for one in found.get("pendingAuth") or ()}
     silent = {one["name"]: one.get("reason") or one["status"] for one in found["sources"] if one["status"] != "ok"}
     silent = {name: why for name, why in silent.items() if name in partners.sources}
-    silent |= dict.fromkeys(waiting, "the person has to sign in there first")
+    silent |= dict.fromkeys(waiting, "sign-in needed")
     unanswered = [
         _filled({"source": names.get(name, name), "why": why, "signIn": waiting.get(name)})
         for name, why in silent.items()
@@ -195,11 +195,7 @@ def create_draft(
 
 
 async def _where_allowed(ctx: RunContext[Run], tool: ToolDefinition) -> ToolDefinition | None:
-    return tool if ctx.deps.drafts else None
-
-
-async def _where_partners(ctx: RunContext[Run], tool: ToolDefinition) -> ToolDefinition | None:
-    return tool if ctx.deps.partners else None
+    return tool if (ctx.deps.drafts if tool.name == DRAFT else ctx.deps.partners) else None
 
 
 def _about_partners(ctx: RunContext[Run]) -> str | None:
@@ -268,7 +264,7 @@ def agent_of(search_model: type[BaseModel], draft_model: type[BaseModel] | None)
                 search_commons,
                 name=SEARCH_ALL,
                 description="Search all organisations together. Returns the best passages, each with a number to cite.",
-                prepare=_where_partners,
+                prepare=_where_allowed,
             ),
             Tool[Run](
                 create_draft,
