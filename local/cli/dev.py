@@ -156,12 +156,12 @@ def after(laptop: "Laptop", screen: "Screen", *, sample: bool, partners: Mapping
 
 def add_partners(laptop: "Laptop", screen: "Screen", partners: Mapping[str, str]) -> None:
     """Add partners, and approve what of them only reads: whoever named them here asked for that."""
-    from local.cli.partners import approved_for_reading, author, partners_of
+    from local.cli.partners import Here, approved_for_reading
 
-    using = partners_of(laptop.deployment)
+    here = Here(laptop.deployment, None)
     for name, url in partners.items():
         try:
-            tools = approved_for_reading(using, author(laptop.outputs()["Organisation"]), name, url)
+            tools = approved_for_reading(here, name, url)
             screen.say(f"Searched beside this: {name}, {printable(url)} ({counted(tools, 'tool', 'tools')} approved)")
         except (CommandError, CommonplaceError) as error:
             screen.say(f"{printable(name)} is no partner: {error.message}")

@@ -1,29 +1,63 @@
 """Add, review, approve and remove partners: MCP servers of others whose knowledge is searched beside our own."""
 
-import difflib
-import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
 
-from local.deployment import Deployment
+from commonplace.federation.operations import (
+    NAME,
+    OPERATIONS,
+    NewClient,
+    add_partner,
+    approve_tools,
+    list_partners,
+    name_client,
+    remove_partner,
+    review_partner,
+    waiting,
+)
+from commonplace.identity.principals import Principal
+from commonplace.web.operations import Actor
+from local.access import Place
+from local.deployment import Deployment, find
 from local.errors import CommandError
-from local.options import Target, grouped
-from local.terminal import commands, counted, printable, show
+from local.operation_commands import add_commands
+from local.options import grouped
+from local.terminal import commands, counted, printable
 
 if TYPE_CHECKING:
-    from commonplace.federation.model import PartnerTool
-    from commonplace.federation.partners import Partners, Review
-    from commonplace.kernel.audit import Author
+    from commonplace.federation.partners import Partners
 
 app = commands("Partners whose knowledge is searched beside our own.")
 
-Name = Annotated[str, typer.Argument(help="The partner's name here, such as dao-primitives.")]
-Organisation = Annotated[str, typer.Option("--org", help="Whose partner it is.")]
 OPERATOR = "operator"
 """In records, for whoever runs the deployment."""
+
+
+class Here:
+    """The partners of a deployment, by its tables: what is done with them needs no server that runs."""
+
+    def __init__(self, deployment: Deployment, organisation: str | None) -> None:
+        whose = organisation or deployment.outputs.get("Organisation", "default")
+        self.partners, self.organisation = partners_of(deployment), whose
+        self._actor = Actor(Principal(organisation=whose, account=OPERATOR, client="commonplace"))
+
+    def answer(self, operation: str, /, **given: Any) -> Mapping[str, Any]:
+        """Return what an operation gives. Raises CommonplaceError."""
+        called = next(one for one in OPERATIONS if one.name == operation)
+        result = called.run(self.partners, self._actor, called.accepted(given))
+        answer: Mapping[str, Any] = called.output.model_validate(result).model_dump(mode="json", by_alias=True)
+        return answer
+
+
+@contextmanager
+def opened(place: Place, _: str = "") -> Iterator[Here]:
+    if place.url:
+        raise CommandError("Partners are an operator's: no address and no token will do.", "Name --stage or --outputs.")
+    yield Here(find(place.data, place.outputs, place.stage), place.organisation)
 
 
 @app.callback()
@@ -31,103 +65,62 @@ def partners() -> None:
     """Partners whose knowledge is searched beside our own."""
 
 
-@app.command()
-@grouped
-def add(
-    name: Name,
-    url: Annotated[str, typer.Argument(help="Its MCP address, https.")],
-    *,
-    title: Annotated[str, typer.Option(help="What people read; default: the name.")] = "",
-    search: Annotated[str, typer.Option(metavar="TOOL", help="Its tool that searches; default: found by name.")] = "",
-    organisation: Organisation = "default",
-    target: Target,
-) -> None:
-    """Connect to a partner and show its tools. Nothing of it is asked before somebody approves it."""
-    deployment = target.find()
-    using = partners_of(deployment)
-    review = using.add(author(organisation), name, url, title=title, search=search)
-    typer.echo("\n".join(reviewed(review)))
-    typer.echo(f"Approve them: commonplace partners approve {name}", err=True)
-
-
-@app.command("list")
-@grouped
-def list_partners(*, organisation: Organisation = "default", target: Target) -> None:
-    """Ask each partner for its tools, and show what has changed since somebody approved them."""
-    using = partners_of(target.find())
-    rows: list[dict[str, str]] = []
-    for partner in using.all(organisation):
-        states = [tool.state for tool in using.tools(organisation, partner.id)]
-        try:
-            states = [tool.state for tool in using.review(organisation, partner.id).tools]
-            answers = "yes"
-        except Exception as error:  # noqa: BLE001 - one that is down is a row like the others
-            answers = printable(getattr(error, "message", type(error).__name__))
-        counts = {state: str(states.count(state)) for state in ("approved", "new", "changed", "gone")}
-        rows.append({"name": partner.id, "url": partner.url, "search": partner.search, **counts, "answers": answers})
-    show(rows, nothing="There are no partners. commonplace partners add NAME URL")
-
-
-@app.command()
+@app.command(help=approve_tools.description)
 @grouped
 def approve(
-    name: Name,
+    name: Annotated[str, typer.Argument(help=NAME)],
     tools: Annotated[list[str] | None, typer.Argument(help="Tools by their names here; default: all.")] = None,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    organisation: Organisation = "default",
-    target: Target,
+    place: Place,
 ) -> None:
-    """Show what is new or has changed, ask, and pin it as it was shown."""
-    from commonplace.federation.model import pin
-
-    using = partners_of(target.find())
-    review = using.review(organisation, name)
-    waiting = [tool for tool in review.tools if tool.state in ("new", "changed") and (not tools or tool.id in tools)]
-    if unknown := set(tools or ()) - {tool.id for tool in review.tools}:
-        raise CommandError(
-            f"{name} has no tool {', '.join(map(printable, sorted(unknown)))}.", "commonplace partners list"
-        )
-    if not waiting:
-        typer.echo("Nothing is new or has changed.", err=True)
-        return
-    for tool in waiting:
-        typer.echo("\n".join(changes(tool)))
-    if not yes:
-        typer.confirm(f"Approve {counted(len(waiting), 'tool', 'tools')} as shown?", abort=True)
-    using.approve(author(organisation), name, {tool.id: pin(tool.offered) for tool in waiting})
-    typer.echo(f"{counted(len(waiting), 'tool', 'tools')} approved.", err=True)
+    with opened(place) as here:
+        shown = here.answer(review_partner.name, name=name)["tools"]
+        if unknown := set(tools or ()) - {tool["id"] for tool in shown}:
+            raise CommandError(
+                f"{name} has no tool {', '.join(map(printable, sorted(unknown)))}.", "commonplace partners list"
+            )
+        pins = waiting(here.partners.tools(here.organisation, name))
+        chosen = [tool for tool in shown if tool["id"] in pins and (not tools or tool["id"] in tools)]
+        if not chosen:
+            typer.echo("Nothing is new or has changed.", err=True)
+            return
+        typer.echo("\n".join(line for tool in chosen for line in tool_lines(tool)))
+        if not yes:
+            typer.confirm(f"Approve {counted(len(chosen), 'tool', 'tools')} as shown?", abort=True)
+        done = here.answer(approve_tools.name, name=name, tools=[pins[tool["id"]] for tool in chosen])
+        typer.echo(done["message"], err=True)
 
 
-@app.command()
+@app.command(help=name_client.description)
 @grouped
-def remove(name: Name, *, organisation: Organisation = "default", target: Target) -> None:
-    """Remove a partner, with what was approved of it."""
-    partners_of(target.find()).remove(author(organisation), name)
-    typer.echo(f"{name} is no partner any more.", err=True)
+def client(
+    name: Annotated[str, typer.Argument(help=NAME)],
+    client_id: Annotated[str, typer.Argument(help=NewClient.model_fields["client_id"].description)],
+    *,
+    secret: Annotated[
+        str, typer.Option(envvar="PARTNER_CLIENT_SECRET", prompt="Its secret, if any", hide_input=True)
+    ] = "",
+    place: Place,
+) -> None:
+    with opened(place) as here:
+        done = here.answer(name_client.name, name=name, client_id=client_id, client_secret=secret)
+        typer.echo(done["message"], err=True)
 
 
-def approved_for_reading(using: "Partners", by: "Author", name: str, url: str) -> int:
+def approved_for_reading(here: Here, name: str, url: str) -> int:
     """Add a partner unless it is there, approve its tool that searches and those that only read; return how many."""
-    from commonplace.federation.model import pin
-    from commonplace.federation.partners import APPROVED_AT_ONCE
-
-    known = {partner.id: partner for partner in using.all(by.organisation)}
+    known = {partner.id: partner for partner in here.partners.all(here.organisation)}
     if name in known and known[name].url != url:
-        using.remove(by, name)
+        here.answer(remove_partner.name, name=name)
         del known[name]
-    review = using.review(by.organisation, name) if name in known else using.add(by, name, url)
-    offered = [tool for tool in review.tools if tool.offered]
-    reading = [tool for tool in offered if tool.name == review.partner.search or tool.reads_only]
-    if chosen := {tool.id: pin(tool.offered) for tool in reading[:APPROVED_AT_ONCE]}:
-        using.approve(by, name, chosen)
-    return len(chosen)
-
-
-def author(organisation: str) -> "Author":
-    from commonplace.kernel.audit import Author
-
-    return Author(organisation=organisation, account=OPERATOR, client="commonplace")
+    given = {"name": name} if name in known else {"name": name, "url": url}
+    search = here.answer((review_partner if name in known else add_partner).name, **given)["search"]
+    tools = here.partners.tools(here.organisation, name)
+    reading = waiting([tool for tool in tools if tool.name == search or tool.reads_only])
+    if reading:
+        here.answer(approve_tools.name, name=name, tools=list(reading.values())[:40])
+    return len(reading)
 
 
 def partners_of(deployment: Deployment) -> "Partners":
@@ -135,31 +128,48 @@ def partners_of(deployment: Deployment) -> "Partners":
     from commonplace.federation.settings import partners_in
     from commonplace.kernel.environment import is_loopback
 
-    tables = deployment.outputs["RecordsTable"], deployment.outputs["ActivityTable"]
-    loopback = is_loopback(urlsplit(deployment.base_url).hostname)
-    return partners_in(deployment.client("dynamodb"), *tables, loopback=loopback)
+    outputs = deployment.outputs
+    return partners_in(
+        deployment.client("dynamodb"),
+        deployment.client("secretsmanager"),
+        records=outputs["RecordsTable"],
+        activity=outputs["ActivityTable"],
+        secret=outputs["IdentitySecretArn"],
+        base_url=deployment.base_url,
+        name="Commonplace",
+        loopback=is_loopback(urlsplit(deployment.base_url).hostname),
+    )
 
 
-def reviewed(review: "Review") -> Iterator[str]:
-    """Yield what a person reads of a partner before they approve it."""
-    yield f"{review.partner.title}, {review.partner.url}"
-    yield f"Searched by {printable(review.partner.search)}" if review.partner.search else "No tool of it searches."
-    for tool in review.tools:
-        yield ""
-        yield from changes(tool)
-    for name, why in review.faults.items():
-        yield f"\n{printable(name)} cannot be offered: {why}."
+def review_text(review: Mapping[str, Any]) -> str:
+    """Return what a person reads of a partner that was added."""
+    lines = [f"{review['title']}, {review['url']}"]
+    lines.append(f"Searched by {printable(review['search'])}" if review["search"] else "No tool of it searches.")
+    lines += [line for tool in review["tools"] for line in ("", *tool_lines(tool))]
+    lines += [f"\n{printable(name)} cannot be offered: {why}." for name, why in review["faults"].items()]
+    if review["sign_in"]:
+        return "\n".join([*lines, "", "It lists its tools to people who have signed in: sign in at /console/partners."])
+    return "\n".join([*lines, "", f"Approve them: commonplace partners approve {review['name']}"])
 
 
-def changes(tool: "PartnerTool") -> Iterator[str]:
-    """Yield the texts of a tool, or how they differ from those that were approved."""
-    yield f"{tool.id} ({tool.state})"
-    before, now = _lines(tool.approved), _lines(tool.offered)
-    if not tool.approved or tool.state == "approved":
-        yield from (f"  {printable(line)}" for line in now)
-    else:
-        yield from (f"  {printable(line)}" for line in list(difflib.unified_diff(before, now, lineterm="", n=1))[2:])
+def tool_lines(tool: Mapping[str, Any]) -> list[str]:
+    return [f"{tool['id']} ({tool['state']})", *(f"  {printable(line)}" for line in tool["text"])]
 
 
-def _lines(texts: str) -> Sequence[str]:
-    return json.dumps(json.loads(texts), indent=1, ensure_ascii=False).splitlines() if texts else []
+def rows_text(answer: Mapping[str, Any]) -> str:
+    lines = []
+    for row in answer["partners"]:
+        counts = ", ".join(f"{row[state]} {state}" for state in ("approved", "new", "changed", "gone") if row[state])
+        answers = "" if row["answers"] == "yes" else f"; {row['answers']}"
+        lines.append(
+            printable(f"{row['name']}: {row['url']}, searched by {row['search'] or 'nothing'}, {counts}{answers}")
+        )
+    return "\n".join(lines) or "There are no partners. commonplace partners add NAME URL"
+
+
+TEXTS = {
+    add_partner.name: review_text,
+    list_partners.name: rows_text,
+    remove_partner.name: lambda done: done["message"],
+}
+add_commands(app, OPERATIONS, opened, texts=TEXTS)

@@ -30,11 +30,11 @@ def mint(
     target: Target,
 ) -> None:
     """Print a service token, once. `commonplace grants revoke` ends it."""
-    from commonplace.identity.principals import CATALOGUE
+    from commonplace.identity.principals import GRANTABLE
 
     wanted = scopes_of(scopes)
-    if unknown := [one for one in wanted if one not in CATALOGUE] or ([] if wanted else ["none"]):
-        raise CommandError(f"{', '.join(unknown)}: no such scope.", f"There are: {', '.join(CATALOGUE)}.")
+    if unknown := [one for one in wanted if one not in GRANTABLE] or ([] if wanted else ["none"]):
+        raise CommandError(f"{', '.join(unknown)}: no such scope.", f"There are: {', '.join(GRANTABLE)}.")
     reached = tier_of(tier)
     identity = reach(target)
     token = identity.mint(organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def approve_all(partners: Partners, name: str, author: Author = ADA) -> None:
 
 
 def search(commons: Commons, organisation: str = "garden", via: Sequence[str] = (), **given: Any) -> Any:
-    return commons.search(organisation, "nets", 10, lambda _, __: MINE, via=via, **given)
+    return commons.search(replace(ADA, organisation=organisation), "nets", 10, lambda _, __: MINE, via=via, **given)
 
 
 def statuses(found: Any) -> dict[str, str]:
@@ -122,10 +123,10 @@ def test_a_tool_that_goes_and_comes_back_the_same_needs_nobody(partners: Partner
         partners.add(ADA, "reef", url)
         approve_all(partners, "reef")
         taken = made._tool_manager._tools.pop("add")
-        partners.review("garden", "reef")
+        partners.review(ADA, "reef")
         assert states(partners)["reef__add"] == "gone"
         made._tool_manager._tools["add"] = taken
-        partners.review("garden", "reef")
+        partners.review(ADA, "reef")
         assert states(partners)["reef__add"] == "approved"
 
 
@@ -233,9 +234,10 @@ def test_organisations_have_partners_of_their_own(partners: Partners, commons: C
         with pytest.raises(InvalidInput) as refused:
             search(commons, "orchard", sources=["reef"])
         assert refused.value.hint == "Sources: own."
-        for act in (partners.get, partners.review):
-            with pytest.raises(NotFound):
-                act("orchard", "reef")
+        with pytest.raises(NotFound):
+            partners.get("orchard", "reef")
+        with pytest.raises(NotFound):
+            partners.review(OTHER, "reef")
         with pytest.raises(NotFound):
             partners.remove(OTHER, "reef")
         assert seen.methods == []

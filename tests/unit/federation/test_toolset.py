@@ -18,13 +18,14 @@ from commonplace.documents.tools.toolset import knowledge_toolset
 from commonplace.federation.client.connection import Connections
 from commonplace.federation.client.transport import GuardedTransport
 from commonplace.federation.commons import Commons
-from commonplace.federation.model import pin
-from commonplace.federation.partners import COMPARED_SECONDS, Partners
-from commonplace.federation.toolset import commons_toolset, own_hits, own_offer
+from commonplace.federation.model import PartnerTool, pin, texts_of
+from commonplace.federation.partners import COMPARED_SECONDS, PARTNERS, TOOLS, Partners
+from commonplace.federation.toolset import SignInAtPartner, commons_toolset, own_hits, own_offer
 from commonplace.identity.principals import Principal, scope
 from commonplace.kernel.audit import Author
 from commonplace.kernel.audit_store import PARTNERS as KIND
 from commonplace.kernel.errors import Forbidden, InvalidInput, Unavailable
+from commonplace.kernel.items import encode
 from commonplace.kernel.records import Records
 from commonplace.kernel.table import Table
 from commonplace.web.mcp.declaration import Caller
@@ -34,6 +35,7 @@ from commonplace.web.mcp.rendering import data_of
 from tests.dynamodb_fixture import new_table
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.partners import partner, server
+from tests.fakes.partners_sign_in import signed_partner
 from tests.unit.documents.tools.published import knowledge_base
 
 if TYPE_CHECKING:
@@ -184,3 +186,58 @@ def test_beside_other_toolsets_there_are_the_two_tools_alone(offer: Offer) -> No
     other = replace(toolset, name="other", tools=(), further=None)
     assert offer_of([toolset, other]).further is None
     assert offer.further is toolset
+
+
+def test_strangers_are_not_shown_that_there_are_partners(offer: Offer) -> None:
+    assert [one.name for one in tools_for(offer, caller())] == ["search_commons", "list_sources"]
+    assert list(tools_for(offer, Caller())) == []
+
+
+def test_a_call_of_a_partners_tool_counts_once_as_a_search(offer: Offer, partners: Partners) -> None:
+    spent: list[tuple[str, str]] = []
+
+    def spend(_: Caller, cost: str, toolset: str) -> None:
+        spent.append((cost, toolset))
+
+    with partner() as (url, _):
+        partners.add(ADA, "reef", url)
+        approve(partners)
+        invoke(offer, caller(), "reef__read", {"page": "1"}, spend=spend)
+        with pytest.raises(UnknownTool):
+            invoke(offer, caller(), "reef__nothing", {}, spend=spend)
+    assert spent == [("search", "commons")] * 2
+
+
+def test_a_tool_that_changes_something_is_called_only_where_a_person_was_asked(
+    offer: Offer, partners: Partners
+) -> None:
+    with partner() as (url, _):
+        partners.add(ADA, "reef", url)
+        approve(partners)
+        with pytest.raises(UnknownTool):
+            invoke(offer, caller(), "reef__add", {"a": 1, "b": 2}, spend=lambda *_: None)
+        answer = invoke(offer, caller(), "reef__add", {"a": 1, "b": 2}, spend=lambda *_: None, asking=True)
+        assert data_of(answer)["text"] == "3"
+
+
+def test_sources_that_want_a_sign_in_say_where_people_do_so(offer: Offer, partners: Partners) -> None:
+    with signed_partner() as (url, _, _):
+        partners.add(ADA, "reef", url)
+        reads = {"annotations": {"readOnlyHint": True}, "inputSchema": {"type": "object"}}
+        texts = texts_of({"name": "search_knowledge", **reads})
+        approved = PartnerTool(
+            id="reef__search_knowledge", revision=1, name="search_knowledge", offered=texts, approved=texts
+        )
+        table = partners.records.table
+        table.write(table.new(TOOLS.at("garden", approved.id, "reef"), encode(approved)))
+        table.write(table.update(PARTNERS.at("garden", "reef"), "SET #search = :search", search="search_knowledge"))
+        there = [{"source": "reef", "title": "reef", "url": f"{BASE}/console/partners/reef/sign-in"}]
+        found = call(offer, "search_commons", caller(), query="nets")
+        assert [one["status"] for one in found["sources"]] == ["ok", "sign_in"]
+        assert (found["pendingAuth"], found["partial"]) == (there, True)
+        assert call(offer, "list_sources", caller())["pendingAuth"] == there
+        with pytest.raises(SignInAtPartner) as refused:
+            call(offer, "reef__search_knowledge", caller(), query="nets")
+        assert refused.value.details["pendingAuth"] == there and there[0]["url"] in (refused.value.hint or "")
+        made = replace(caller().principal, subject="agent:desk")
+        assert "pendingAuth" not in call(offer, "search_commons", Caller(made), query="nets")

@@ -13,7 +13,17 @@ from commonplace.identity.access_tokens import claims_for, claims_of
 from commonplace.identity.accounts import Profile, Standing
 from commonplace.identity.bearer_auth import TokenJudge, TokenPrincipals, bearer_token
 from commonplace.identity.oauth.grants import Terms, new_grant
-from commonplace.identity.principals import ANONYMOUS, CATALOGUE, KINDS, TIERS, Everybody, Principal, Tier, covers
+from commonplace.identity.principals import (
+    ANONYMOUS,
+    GRANTABLE,
+    IN_PERSON,
+    KINDS,
+    TIERS,
+    Everybody,
+    Principal,
+    Tier,
+    covers,
+)
 from commonplace.identity.roles import MappedStandings, RoleMap
 from commonplace.identity.secrets import digest
 from commonplace.identity.tokens import AccessClaims
@@ -88,7 +98,7 @@ def test_a_principal_is_what_its_token_says_and_its_roles_give() -> None:
         tier="vibecoder",
         roles=frozenset({"vibecoder"}),
         scopes=WRITER,
-        attainable=standing("vibecoder").scopes,
+        attainable=standing("vibecoder").scopes - IN_PERSON,
         permission="action",
         resource_scopes=None,
         client="client",
@@ -348,7 +358,7 @@ def test_l8_no_log_line_holds_anything_of_a_token(caplog: pytest.LogCaptureFixtu
     assert not [one for one in secrets if one in lines]
 
 
-SCOPES = st.sets(st.sampled_from(CATALOGUE), max_size=6).map(tuple)
+SCOPES = st.sets(st.sampled_from(GRANTABLE), max_size=6).map(tuple)
 TIERED = st.sampled_from(TIERS)
 ALL_KINDS = [kind for kinds in KINDS.values() for kind in kinds]
 SOME_KINDS = st.none() | st.sets(st.sampled_from(ALL_KINDS), max_size=3).map(tuple)
@@ -383,12 +393,12 @@ def test_nothing_is_wider_than_token_grant_and_roles_are_each(
     claims = realm.granted(MCP, *granted, scopes=token, tier=claimed, resource_scopes=kinds, organisation=claimed_org)
     realm.change(claims, resource_scopes=granted_kinds)
     principal = of(realm, claims)
-    for scope in CATALOGUE:
+    for scope in GRANTABLE:
         assert principal.may(scope) <= all(covers(held, scope) for held in (token, granted, now))
         if claims.permission == "action":
             assert principal.may(scope) == all(covers(held, scope) for held in (token, granted, now))
     assert principal.tier == tier
-    assert principal.attainable == frozenset(now)
+    assert principal.attainable == frozenset(now) - IN_PERSON
     assert principal.organisation in (None, org) and principal.organisation in (None, claimed_org)
     for kind in ALL_KINDS:
         assert principal.touches(kind) == all(held is None or kind in held for held in (kinds, granted_kinds))
@@ -418,7 +428,7 @@ RULES = st.fixed_dictionaries(
     optional={
         "role": st.sampled_from(["editor", "member"]),
         "tier": st.sampled_from(TIERS),
-        "scopes": st.lists(st.sampled_from(CATALOGUE), max_size=2),
+        "scopes": st.lists(st.sampled_from(GRANTABLE), max_size=2),
         "organisation": st.sampled_from(["garden", "meadow"]),
     },
 )
@@ -436,7 +446,7 @@ def test_the_guard_says_of_a_token_what_sign_in_says_of_the_claims(groups: Any, 
     grant, secret = new_grant(
         "person",
         Profile(subject=COLLEAGUE, kind="oidc", claims=claims),
-        Terms(client_id="client", client_name="A client", resource=MCP, scopes=CATALOGUE, seconds=3_600),
+        Terms(client_id="client", client_name="A client", resource=MCP, scopes=GRANTABLE, seconds=3_600),
         key=b"k" * 32,
         now=int(clock.now),
         network="",
@@ -457,5 +467,5 @@ def test_the_guard_says_of_a_token_what_sign_in_says_of_the_claims(groups: Any, 
     judge = TokenJudge(grants, standings)
     found = judge.principal(read, judge.grant(read, clock.now))
     assert (found.tier, found.roles, found.organisation) == (said.tier, frozenset(said.roles), said.organisation)
-    assert found.attainable == said.scopes
-    assert all(found.may(one) == covers(said.scopes, one) for one in CATALOGUE if found.permission == "action")
+    assert found.attainable == said.scopes - IN_PERSON
+    assert all(found.may(one) == covers(said.scopes, one) for one in GRANTABLE if found.permission == "action")

@@ -37,8 +37,13 @@ class Deployment:
     [
         ((), "public", (), PUBLIC),
         (("30.3.5",), "member", ("member",), MEMBER),
-        (("30.3.1",), "vibecoder", ("contributor",), MEMBER | {"hive:admin", "memory:admin"}),
-        (("30.3.5", "30.3.1"), "vibecoder", ("contributor", "member"), MEMBER | {"hive:admin", "memory:admin"}),
+        (("30.3.1",), "vibecoder", ("contributor",), MEMBER | {"commons:admin", "hive:admin", "memory:admin"}),
+        (
+            ("30.3.5", "30.3.1"),
+            "vibecoder",
+            ("contributor", "member"),
+            MEMBER | {"commons:admin", "hive:admin", "memory:admin"},
+        ),
         (("31.1",), "public", (), PUBLIC),
     ],
 )

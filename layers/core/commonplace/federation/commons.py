@@ -23,24 +23,28 @@ from commonplace.federation.model import (
     PartnerFailed,
     PartnerTool,
     Said,
+    SignInNeeded,
     cleaned,
     hits_of,
     merged,
     texts_of,
 )
 from commonplace.federation.partners import Partners
+from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import CommonplaceError, Forbidden, InvalidInput, Unavailable
 from commonplace.kernel.retry import CircuitBreaker
+from commonplace.kernel.telemetry import count
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-Status = Literal["ok", "late", "failed", "left_alone", "withheld"]
-State = Literal["ok", "left_alone", "withheld", "unapproved"]
+Status = Literal["ok", "late", "failed", "left_alone", "withheld", "sign_in"]
+State = Literal["ok", "left_alone", "withheld", "unapproved", "sign_in"]
 
 DEADLINE_SECONDS = 5.0
 TOGETHER = 8
 """Calls of this process to one partner at once."""
+DOWN = frozenset(("late", "failed", "left_alone"))
 OWN = "own"
 """The source that our own knowledge base is."""
 
@@ -102,14 +106,14 @@ class Commons:
     _lock: Lock = field(default_factory=Lock)
 
     def search(
-        self, organisation: str, query: str, limit: int, own: Search, *, sources: Sequence[str] = (), via: Sequence[str]
+        self, author: Author, query: str, limit: int, own: Search, *, sources: Sequence[str] = (), via: Sequence[str]
     ) -> Found:
         """Ask all sources, or some, and merge what they found by rank.
 
         A call that came through another deployment (`via`) asks no partner: two that know each other would go round in
         circles. Raises InvalidInput for a source that is not there, and Unavailable of our own store.
         """
-        partners = [] if via else self.partners.all(organisation)
+        partners = [] if via else self.partners.all(author.organisation)
         known = {OWN, *(partner.id for partner in partners)}
         if not via and (unknown := [name for name in sources if name not in known]):
             raise InvalidInput(
@@ -117,12 +121,14 @@ class Commons:
             )
         asked = [partner for partner in partners if not sources or partner.id in sources]
         until = time.monotonic() + self.deadline
-        running = {partner.id: self._asked(organisation, partner, query) for partner in asked}
+        running = {partner.id: self._asked(author, partner, query) for partner in asked}
         results: list[tuple[Source, Sequence[Hit]]] = []
         if not sources or OWN in sources:
             results.append(self._own(own, query, limit))
         for partner in asked:
-            results.append(self._answer(organisation, partner, running[partner.id], until))
+            results.append(self._answer(author, partner, running[partner.id], until))
+        if asked and all(source.status in DOWN for source, _ in results if source.name != OWN):
+            count("PartnersDown")
         return Found(merged([hits for _, hits in results], limit), [source for source, _ in results])
 
     def line(self, organisation: str, partner: Partner) -> _Line:
@@ -133,8 +139,16 @@ class Commons:
                 self._lines[name] = _Line(CircuitBreaker(f"partner {partner.id}"))
             return self._lines[name]
 
-    def status(self, organisation: str, partner: Partner, tools: Sequence[PartnerTool]) -> State:
+    def signed_in(self, author: Author, partners: Sequence[Partner]) -> set[str]:
+        """Return the partners that a person need not sign in at: they did, or they can call without."""
+        wanting = [partner.id for partner in partners if partner.challenge is not None]
+        there = self.partners.sign_ins.signed_in(author, wanting) if wanting and self.partners.sign_ins else set()
+        return {partner.id for partner in partners} - set(wanting) | there
+
+    def status(self, organisation: str, partner: Partner, tools: Sequence[PartnerTool], *, signed_in: bool) -> State:
         """Return the state of a partner as far as this process knows."""
+        if not signed_in:
+            return "sign_in"
         search = next((tool for tool in tools if tool.name == partner.search), None)
         if search is None or not search.approved:
             return "unapproved"
@@ -150,35 +164,36 @@ class Commons:
             return Source(OWN, self.title, "failed", _since(began), error.code), []
         return Source(OWN, self.title, "ok", _since(began)), hits
 
-    def _asked(self, organisation: str, partner: Partner, query: str) -> Future[_Answered] | Source:
+    def _asked(self, author: Author, partner: Partner, query: str) -> Future[_Answered] | Source:
         """Begin a search at a partner; return the future of it, or the source that says why there is none."""
-        tools = self.partners.tools(organisation, partner.id)
+        tools = self.partners.tools(author.organisation, partner.id)
         search = next((tool for tool in tools if tool.name == partner.search and tool.state == "approved"), None)
         if search is None:
             return Source(partner.id, partner.title, "withheld")
-        line = self.line(organisation, partner)
         try:
-            line.breaker.check()
+            self.line(author.organisation, partner).breaker.check()
         except Unavailable:
             return Source(partner.id, partner.title, "left_alone")
-        connections = self.partners.connections()
-        return connections.start(self._call(line, partner, search, {partner.query: query}, self.deadline))
+        return self.partners.connections().start(
+            self._call(author, partner, search, {partner.query: query}, self.deadline)
+        )
 
     def call(
-        self, organisation: str, partner: Partner, tool: PartnerTool, arguments: Mapping[str, Any], via: Sequence[str]
+        self, author: Author, partner: Partner, tool: PartnerTool, arguments: Mapping[str, Any], via: Sequence[str]
     ) -> str:
         """Return the text that an approved tool of a partner has answered, and its data, as JSON.
 
-        Raises Forbidden for a call that came through another deployment, and for a tool that has changed; Unavailable
-        where the partner gives nothing usable in time; InvalidInput where the partner's own tool says no.
+        Raises SignInNeeded; Forbidden for a call that came through another deployment, and for a tool that has changed;
+        Unavailable where the partner gives nothing usable in time; InvalidInput where the partner's own tool says no.
         """
         if via:
             raise Forbidden("A call that came through another deployment is not passed on.")
-        line = self.line(organisation, partner)
-        line.breaker.check()
-        running = self.partners.connections().start(self._call(line, partner, tool, arguments, CALL_SECONDS))
+        self.line(author.organisation, partner).breaker.check()
+        running = self.partners.connections().start(self._call(author, partner, tool, arguments, CALL_SECONDS))
         try:
-            answer = self._result(organisation, partner, running)
+            answer = self._result(author.organisation, partner, running)
+        except SignInNeeded:
+            raise
         except PartnerFailed as error:
             raise Unavailable(
                 f"{partner.title} gave no answer ({error.reason}).", hint="Go on without it, or try again later."
@@ -200,6 +215,10 @@ class Commons:
         line = self.line(organisation, partner)
         try:
             answer = running.result(seconds)
+        except SignInNeeded as needed:
+            line.breaker.succeeded()
+            self.partners.challenged(organisation, partner, needed.challenge)
+            raise
         except (TimeoutError, PartnerFailed):
             running.cancel()
             line.breaker.failed()
@@ -212,26 +231,34 @@ class Commons:
         return answer
 
     async def _call(
-        self, line: _Line, partner: Partner, tool: PartnerTool, arguments: Mapping[str, Any], seconds: float
+        self, author: Author, partner: Partner, tool: PartnerTool, arguments: Mapping[str, Any], seconds: float
     ) -> _Answered:
-        contact, connections = partner.contact, self.partners.connections()
-        listed: list[dict[str, Any]] | None = None
-        async with line.slots:
-            began = time.monotonic()
+        connections, sign_ins = self.partners.connections(), self.partners.sign_ins
+
+        async def ask(token: str | None) -> _Answered:
+            contact, listed, began = partner.contact, None, time.monotonic()
             if self.partners.stale(partner):
-                listed, contact = await connections.tools(contact, seconds)
+                listed, contact = await connections.tools(contact, seconds, token=token)
                 if tool.approved not in {texts_of(tool) for tool in listed}:
                     return _Answered(None, contact, _since(began), listed)
-            said, contact = await connections.call(contact, tool.name, arguments, (self.name,), seconds)
+            said, contact = await connections.call(contact, tool.name, arguments, (self.name,), seconds, token=token)
             return _Answered(said, contact, _since(began), listed)
 
+        try:
+            async with asyncio.timeout(seconds), self.line(author.organisation, partner).slots:
+                return await (ask(None) if sign_ins is None else sign_ins.asked(author, partner, ask))
+        except TimeoutError:
+            raise PartnerFailed("too_slow") from None
+
     def _answer(
-        self, organisation: str, partner: Partner, running: Future[_Answered] | Source, until: float
+        self, author: Author, partner: Partner, running: Future[_Answered] | Source, until: float
     ) -> tuple[Source, Sequence[Hit]]:
         if isinstance(running, Source):
             return running, []
         try:
-            answer = self._result(organisation, partner, running, max(0.0, until - time.monotonic()))
+            answer = self._result(author.organisation, partner, running, max(0.0, until - time.monotonic()))
+        except SignInNeeded:
+            return Source(partner.id, partner.title, "sign_in"), []
         except TimeoutError:
             return Source(partner.id, partner.title, "late", round(self.deadline * 1_000)), []
         except PartnerFailed as error:

@@ -46,6 +46,23 @@ class PartnerFailed(Reasoned):
 
 
 @dataclass(frozen=True, slots=True)
+class Challenge:
+    """What a partner said of signing in when it refused a call (RFC 9728, section 5.1; RFC 6750, section 3)."""
+
+    metadata: str = ""
+    """Where it says whom it trusts."""
+    scope: str = ""
+
+
+class SignInNeeded(PartnerFailed):
+    """The partner answers to people who have signed in there."""
+
+    def __init__(self, challenge: Challenge) -> None:
+        super().__init__("sign_in")
+        self.challenge = challenge
+
+
+@dataclass(frozen=True, slots=True)
 class Contact:
     """Where a partner is, and what is remembered of how it speaks."""
 
@@ -80,6 +97,8 @@ class Partner:
     """The protocol that it spoke last: `legacy`, or a version; empty is not known."""
     discovered: str = ""
     """What it said of itself then, as JSON."""
+    challenge: Challenge | None = None
+    """What it said of signing in; None while it answers without."""
     compared_at: int = 0
     """Epoch milliseconds at which its list of tools was last held against the approved ones."""
     added_by: str = ""

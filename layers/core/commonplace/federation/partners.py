@@ -6,28 +6,33 @@ texts are approved, and the others go on.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from commonplace.federation.model import (
     NAME,
+    Challenge,
     Contact,
     Partner,
     PartnerFailed,
     PartnerTool,
+    SignInNeeded,
     cleaned,
     exposed,
     fault_of,
     pin,
     texts_of,
 )
+from commonplace.federation.sign_ins import SignIns, forget_tokens
 from commonplace.kernel.audit import Author
-from commonplace.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.kernel.fetch import fetchable
 from commonplace.kernel.items import encode
 from commonplace.kernel.records import Change, Records, Room
+from commonplace.kernel.telemetry import count
 
 if TYPE_CHECKING:
     from commonplace.federation.client.connection import Connections
@@ -58,6 +63,8 @@ class Partners:
 
     records: Records
     connections: Callable[[], Connections]
+    sign_ins: SignIns | None = None
+    """People's sign-ins at partners; None where there are no people, as at a command line."""
     loopback: bool = False
     """Partners may be `http://` addresses of this machine: on a laptop alone."""
     clock: Callable[[], float] = time.time
@@ -80,7 +87,8 @@ class Partners:
         """Connect to a server and store it with its tools, none of them approved.
 
         `search` is the tool that searches, by its name there; without one it is the first that has `search` in its
-        name. Raises InvalidInput, Conflict, and Unavailable where the server gives no list of tools.
+        name. Of a server that lists its tools to people who have signed in alone there are none yet. Raises
+        InvalidInput, Conflict, and Unavailable where the server gives no list of tools.
         """
         if not NAME.fullmatch(name):
             raise InvalidInput(
@@ -97,21 +105,23 @@ class Partners:
         if len(self.all(author.organisation)) >= MOST_PARTNERS:
             raise Conflict(f"An organisation has at most {MOST_PARTNERS} partners.", hint="Remove one first.")
         now = int(self.clock() * 1_000)
-        partner = Partner(id=name, revision=1, url=url, title=cleaned(title or name, TITLE_CHARACTERS))
-        listed, contact = self._listed(partner)
-        chosen = search or next((tool["name"] for tool in listed if "search" in str(tool["name"])), "")
-        if chosen and chosen not in {tool["name"] for tool in listed}:
-            raise InvalidInput(f"The partner has no tool {cleaned(chosen, 60)}.", field="search")
-        argument = next((_words_of(tool) for tool in listed if tool["name"] == chosen), "query")
-        partner = replace(
-            partner,
-            search=chosen,
-            query=argument,
-            era=contact.era,
-            discovered=contact.discovered,
+        partner = Partner(
+            id=name,
+            revision=1,
+            url=url,
+            title=cleaned(title or name, TITLE_CHARACTERS),
+            search=search,
             added_by=author.account,
             added_at=now,
         )
+        listed: Sequence[Mapping[str, Any]] = ()
+        try:
+            listed, contact = self._listed(author, partner)
+            partner = replace(partner, era=contact.era, discovered=contact.discovered)
+            if search and search not in {tool["name"] for tool in listed}:
+                raise InvalidInput(f"The partner has no tool {cleaned(search, 60)}.", field="search")
+        except SignInNeeded as needed:
+            partner = replace(partner, challenge=needed.challenge)
 
         def decide(change: Change) -> None:
             if self.records.get(author.organisation, PARTNERS, name) is not None:
@@ -122,12 +132,20 @@ class Partners:
         self.records.change(author.organisation, decide)
         return self.compare(author.organisation, partner, listed)
 
-    def review(self, organisation: str, name: str) -> Review:
-        """Compare a partner's list with what was approved, now. Raises NotFound, and Unavailable."""
-        partner = self.get(organisation, name)
-        listed, contact = self._listed(partner)
-        self.remember(organisation, partner, contact)
-        return self.compare(organisation, partner, listed)
+    def review(self, author: Author, name: str) -> Review:
+        """Compare a partner's list with what was approved, now. Raises NotFound, Unavailable, and Forbidden where it
+        wants somebody to sign in first."""
+        partner = self.get(author.organisation, name)
+        try:
+            listed, contact = self._listed(author, partner)
+        except SignInNeeded as needed:
+            self.challenged(author.organisation, partner, needed.challenge)
+            raise Forbidden(
+                f"{partner.title} lists its tools to people who have signed in there.",
+                hint="Sign in at /console/partners, and look at them there.",
+            ) from None
+        self.remember(author.organisation, partner, contact)
+        return self.compare(author.organisation, partner, listed)
 
     def stale(self, partner: Partner) -> bool:
         """Return whether a partner's list is to be compared again."""
@@ -177,11 +195,17 @@ class Partners:
         self.records.change(author.organisation, decide)
         table, tools = self.records.table, self.tools(author.organisation, name)
         table.write_many(table.delete(TOOLS.at(author.organisation, tool.id, name)) for tool in tools)
+        forget_tokens(self.records, author.organisation, name)
 
     def remember(self, organisation: str, partner: Partner, contact: Contact) -> None:
         """Remember how a partner spoke, where that has changed."""
         if contact != partner.contact:
             self._note(organisation, partner, era=contact.era, discovered=contact.discovered)
+
+    def challenged(self, organisation: str, partner: Partner, challenge: Challenge) -> None:
+        """Remember that a partner wants people to sign in, and what it said of that."""
+        if challenge != partner.challenge:
+            self._note(organisation, partner, challenge=json.dumps(asdict(challenge)))
 
     def _note(self, organisation: str, partner: Partner, **values: Any) -> None:
         table, names = self.records.table, ", ".join(f"#{name} = :{name}" for name in values)
@@ -189,17 +213,26 @@ class Partners:
             table.update(PARTNERS.at(organisation, partner.id), f"SET {names}", "attribute_exists(pk)", **values)
         )
 
-    def _listed(self, partner: Partner) -> tuple[list[dict[str, Any]], Contact]:
+    def _listed(self, author: Author, partner: Partner) -> tuple[list[dict[str, Any]], Contact]:
         connections = self.connections()
+
+        async def ask(token: str | None) -> tuple[list[dict[str, Any]], Contact]:
+            return await connections.tools(partner.contact, token=token)
+
         try:
-            return connections.run(connections.tools(partner.contact))
+            return connections.run(ask(None) if self.sign_ins is None else self.sign_ins.asked(author, partner, ask))
+        except SignInNeeded:
+            raise
         except PartnerFailed as error:
             raise Unavailable(
                 f"{partner.title} gave no list of tools ({error.reason}).", hint="Try again, or ask who runs it."
             ) from None
 
     def compare(self, organisation: str, partner: Partner, listed: Sequence[Mapping[str, Any]]) -> Review:
-        """Store what a partner lists now beside what was approved."""
+        """Store what a partner lists now beside what was approved.
+
+        A partner at which people sign in may list other tools to each: what one person's list lacks is not gone.
+        """
         now = int(self.clock() * 1_000)
         faults: dict[str, str] = {}
         offered: dict[str, Mapping[str, Any]] = {}
@@ -210,7 +243,7 @@ class Partners:
                 offered[exposed(partner.id, tool["name"])] = tool
         known = {tool.id: tool for tool in self.tools(organisation, partner.id)}
         table = self.records.table
-        for id in offered.keys() | known.keys():
+        for id in offered if partner.challenge else offered.keys() | known.keys():
             texts = texts_of(offered[id]) if id in offered else ""
             was = known.get(id)
             if was is None:
@@ -218,17 +251,17 @@ class Partners:
                 table.write(table.new(TOOLS.at(organisation, id, partner.id), encode(was)))
             elif was.offered != texts:
                 where = TOOLS.at(organisation, id, partner.id)
-                table.write(
-                    table.update(
-                        where,
-                        "SET #offered = :offered ADD #revision :one",
-                        "#revision = :revision",
-                        offered=texts,
-                        one=1,
-                        revision=was.revision,
-                    )
-                )
-        self._note(organisation, partner, comparedAt=now)
+                moved = "SET #offered = :offered ADD #revision :one"
+                held: dict[str, Any] = {"offered": texts, "one": 1, "revision": was.revision}
+                written = table.write(table.update(where, moved, "#revision = :revision", **held))
+                if written is not None and was.state == "approved":
+                    count("PartnerToolsWithheld")
+        noted: dict[str, Any] = {"comparedAt": now}
+        names = [str(tool["name"]) for tool in listed]
+        search = partner.search or next((name for name in names if "search" in name), "")
+        if search in names:
+            noted |= {"search": search, "query": _words_of(listed[names.index(search)])}
+        self._note(organisation, partner, **noted)
         return Review(self.get(organisation, partner.id), self.tools(organisation, partner.id), faults)
 
 

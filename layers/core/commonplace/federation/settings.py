@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import model_validator
 
+from commonplace.identity.settings import Pseudonyms
 from commonplace.kernel.configuration import FLAG, Settings, one_of, setting, text
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.settings import Activity, Cloud, Organisation
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_secretsmanager import SecretsManagerClient
 
     from commonplace.federation.client.connection import Connections
     from commonplace.federation.partners import Partners
@@ -25,7 +27,7 @@ class FederationChoice(Settings):
     own knowledge. Unset, there are none."""
 
 
-class FederationSettings(FederationChoice, Activity, Organisation, Cloud):
+class FederationSettings(FederationChoice, Activity, Organisation, Pseudonyms, Cloud):
     """Of functions that reach partners."""
 
     records_table: str = setting(text("the name of the table that holds partners"), "RECORDS_TABLE")
@@ -45,23 +47,51 @@ class FederationSettings(FederationChoice, Activity, Organisation, Cloud):
         """Return the settings, or None for a deployment without partners. Raises SettingsError."""
         return cls.from_environ(environ) if environ.get("FEDERATION", "").strip() else None
 
-    def partners(self) -> Partners:
-        """Return the partners of the deployment. This loads the client of AWS."""
+    def partners(self, base_url: str, name: str) -> Partners:
+        """Return the partners of the deployment. This loads the clients of AWS."""
         from commonplace.kernel import aws
 
-        client = aws.dynamodb(read_timeout_seconds=3)
-        return partners_in(client, self.records_table, self.activity_table, loopback=self.loopback)
+        return partners_in(
+            aws.dynamodb(read_timeout_seconds=3),
+            aws.secretsmanager(),
+            records=self.records_table,
+            activity=self.activity_table,
+            secret=self.identity_secret_arn,
+            base_url=base_url,
+            name=name,
+            loopback=self.loopback,
+        )
 
 
-def partners_in(client: DynamoDBClient, records: str, activity: str, *, loopback: bool) -> Partners:
-    """Return the partners in these tables. The first call of a partner loads the client of MCP."""
+def partners_in(
+    dynamodb: DynamoDBClient,
+    secretsmanager: SecretsManagerClient,
+    *,
+    records: str,
+    activity: str,
+    secret: str,
+    base_url: str,
+    name: str,
+    loopback: bool,
+) -> Partners:
+    """Return the partners in these tables. The first call of a partner loads the client of MCP.
+
+    Tokens are sealed under the key in `secret`; `base_url` and `name` are what partners' servers know us by.
+    """
     from commonplace.federation.partners import Partners
+    from commonplace.federation.sign_ins import SignIns
+    from commonplace.identity.secret_values import KeptSecret, pseudonym_key
     from commonplace.kernel.audit_store import PARTNERS
     from commonplace.kernel.records import Records
     from commonplace.kernel.table import Table
 
-    connections: Any = deferred(partial(_connections, loopback))
-    return Partners(Records(Table(client, records), activity, PARTNERS), lambda: connections, loopback)
+    made: Any = deferred(partial(_connections, loopback))
+    key, store = (
+        KeptSecret(secretsmanager, secret, pseudonym_key),
+        Records(Table(dynamodb, records), activity, PARTNERS),
+    )
+    sign_ins = SignIns(store, lambda: made, key.current, base_url=base_url, name=name, loopback=loopback)
+    return Partners(store, lambda: made, sign_ins, loopback=loopback)
 
 
 def _connections(loopback: bool) -> Connections:

@@ -18,11 +18,13 @@ from commonplace.federation.model import (
     Hit,
     Partner,
     PartnerTool,
+    SignInNeeded,
     cleaned,
     exposed,
 )
 from commonplace.federation.settings import FederationSettings
 from commonplace.identity.principals import scope
+from commonplace.kernel.audit import Author
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import Forbidden
 from commonplace.web.mcp.declaration import Answer, Arguments, Call, Caller, NoArguments, Output, Part, Tool, Toolset
@@ -68,10 +70,19 @@ class SourcePart(Part):
     reason: str | None = None
 
 
+class PendingAuthPart(Part):
+    source: str
+    title: str
+    url: str
+    """The page where the person signs in at the source."""
+
+
 class CommonsOutput(Output):
     results: list[ResultPart]
     sources: list[SourcePart]
     partial: bool
+    pending_auth: list[PendingAuthPart] | None = None
+    """Sources that answer once the person has signed in there."""
 
 
 class PartnerPart(Part):
@@ -87,6 +98,7 @@ class PartnerPart(Part):
 
 class SourcesOutput(Output):
     sources: list[PartnerPart]
+    pending_auth: list[PendingAuthPart] | None = None
 
 
 def commons_toolset(using: Callable[[], Commons], own: Callable[[Call, str, int], Sequence[Hit]]) -> Toolset:
@@ -134,7 +146,7 @@ def search_commons(
     using: Callable[[], Commons], own: Callable[[Call, str, int], Sequence[Hit]], call: Call, given: SearchCommons
 ) -> Answer:
     found = using().search(
-        organisation_of(call),
+        member(call),
         given.query,
         given.limit,
         partial(own, call),
@@ -153,9 +165,11 @@ def search_commons(
         )
         for one in found.sources
     ]
-    data = CommonsOutput(results=results, sources=sources, partial=found.partial)
+    pending = pending_auth(call, {one.name: one.title for one in found.sources if one.status == "sign_in"})
+    data = CommonsOutput(results=results, sources=sources, partial=found.partial, pending_auth=pending or None)
     lines = [f"{len(results)} results of {len(sources)} sources."]
     lines += [f"No answer from {one.title}: {one.status}." for one in found.sources if one.status != "ok"]
+    lines += [f"{one.title} answers once the person has signed in: {one.url}" for one in pending]
     for one in results:
         also = f", also {', '.join(one.also)}" if one.also else ""
         lines.append(f"\n[{one.source}{also}] {one.title}\n{one.url or ''}\n{one.text}")
@@ -163,9 +177,12 @@ def search_commons(
 
 
 def list_sources(using: Callable[[], Commons], call: Call, _: NoArguments) -> Answer:
-    commons, organisation = using(), organisation_of(call)
+    commons, author = using(), member(call)
+    organisation = author.organisation
     sources = [PartnerPart(name=OWN, title=commons.title, status="ok")]
-    for partner in commons.partners.all(organisation):
+    partners = commons.partners.all(organisation)
+    signed_in = commons.signed_in(author, partners)
+    for partner in partners:
         tools = commons.partners.tools(organisation, partner.id)
         offered = [tool.id for tool in tools if tool.state == "approved"]
         line = commons.line(organisation, partner)
@@ -174,7 +191,7 @@ def list_sources(using: Callable[[], Commons], call: Call, _: NoArguments) -> An
                 name=partner.id,
                 title=partner.title,
                 url=partner.url,
-                status=commons.status(organisation, partner, tools),
+                status=commons.status(organisation, partner, tools, signed_in=partner.id in signed_in),
                 tools=offered or None,
                 withheld=[tool.id for tool in tools if tool.approved and tool.state == "changed"] or None,
                 took_ms=line.took_ms or None,
@@ -182,7 +199,19 @@ def list_sources(using: Callable[[], Commons], call: Call, _: NoArguments) -> An
         )
     lines = [f"{one.name}: {one.title}, {one.status}" for one in sources]
     lines += [f"{one.name} withheld: {', '.join(one.withheld)}" for one in sources if one.withheld]
-    return Answer("\n".join(lines), SourcesOutput(sources=sources))
+    pending = pending_auth(call, {one.name: one.title for one in sources if one.status == "sign_in"})
+    lines += [f"{one.title} answers once the person has signed in: {one.url}" for one in pending]
+    return Answer("\n".join(lines), SourcesOutput(sources=sources, pending_auth=pending or None))
+
+
+def pending_auth(call: Call, sources: Mapping[str, str]) -> list[PendingAuthPart]:
+    """Return where a person signs in at sources, by name and title. Nobody can for an agent that an operator made."""
+    if (call.caller.principal.subject or "").startswith("agent:"):
+        return []
+    return [
+        PendingAuthPart(source=name, title=title, url=f"{call.base_url}/console/partners/{name}/sign-in")
+        for name, title in sources.items()
+    ]
 
 
 class PartnerAnswer(Output):
@@ -231,15 +260,30 @@ def partner_tool(using: Callable[[], Commons], partner: Partner, tool: PartnerTo
 def call_partner(
     using: Callable[[], Commons], partner: Partner, tool: PartnerTool, call: Call, given: Mapping[str, Any]
 ) -> Answer:
-    text = using().call(organisation_of(call), partner, tool, given, via_of(call))
+    try:
+        text = using().call(member(call), partner, tool, given, via_of(call))
+    except SignInNeeded:
+        pending = pending_auth(call, {partner.id: partner.title})
+        hint = f"Ask the person to open {pending[0].url}, then call again." if pending else "No agent can do so."
+        raise SignInAtPartner(
+            f"{partner.title} answers to people who have signed in there.",
+            hint=hint,
+            pendingAuth=[one.model_dump(mode="json", by_alias=True) for one in pending],
+        ) from None
     return Answer(f"From {partner.title}:\n\n{text}", PartnerAnswer(source=partner.id, text=text))
 
 
-def organisation_of(call: Call) -> str:
-    """Return whose partners a call reaches: those of the verified principal. Raises Forbidden."""
-    if not (found := call.caller.principal.organisation):
+class SignInAtPartner(Forbidden):
+    """A partner answers to people who have signed in there."""
+
+    code = "SIGN_IN_AT_PARTNER"
+
+
+def member(call: Call) -> Author:
+    """Return whose partners a call reaches, and who signs in there: the verified principal. Raises Forbidden."""
+    if not call.caller.principal.organisation:
         raise Forbidden("Your account belongs to no organisation, so it has no partners.")
-    return found
+    return call.author
 
 
 def via_of(call: Call) -> tuple[str, ...]:
@@ -257,7 +301,7 @@ def toolset(context: ToolsetContext) -> Toolset | None:
     base_url = context.settings.base_url
     name = urlsplit(base_url).hostname or "commonplace"
     title = context.settings.site_name
-    using: Any = deferred(lambda: Commons(settings.partners(), name, title))
+    using: Any = deferred(lambda: Commons(settings.partners(base_url or "", title), name, title))
     return commons_toolset(lambda: using, partial(own_hits, own_offer(context)))
 
 

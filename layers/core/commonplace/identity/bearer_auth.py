@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from commonplace.identity.access_tokens import AccessTokens, claims_for
 from commonplace.identity.accounts import Denials, Profile, Standing, Standings
 from commonplace.identity.memberships import GONE, NAMELESS, Membership, Memberships, member_now
-from commonplace.identity.principals import ANONYMOUS, Principal, reach
+from commonplace.identity.principals import ANONYMOUS, GRANTABLE, IN_PERSON, Principal, reach
 from commonplace.identity.secrets import TOKEN, SealBroken, digest, grant_secret, same, unseal
 from commonplace.identity.telemetry import record
 from commonplace.identity.tokens import AccessClaims, BadToken
@@ -131,7 +131,7 @@ class TokenJudge:
             roles=frozenset(now.roles),
             scopes=_reached(claims.scopes, grant.scopes, now.scopes),
             # For an agent nobody can consent to more.
-            attainable=now.scopes if person else frozenset(),
+            attainable=now.scopes - IN_PERSON if person else frozenset(),
             permission="readonly" if "readonly" in (claims.permission, grant.permission) else "action",
             resource_scopes=common_kinds,
             membership=membership,
@@ -265,4 +265,5 @@ def _against(claims: AccessClaims, grant: Grant, now: float) -> str | None:
 @lru_cache(maxsize=256)
 def _reached(token: tuple[str, ...], grant: tuple[str, ...], roles: frozenset[str]) -> frozenset[str]:
     """Return what all three cover; a scope that is too high for one becomes the highest level that is not."""
-    return frozenset(reach(reach(token, grant), roles))
+    found = reach(reach(token, grant), roles)
+    return frozenset(found if IN_PERSON.isdisjoint(found) else reach(found, GRANTABLE))

@@ -75,6 +75,9 @@ def included(wanted: str) -> tuple[str, ...]:
 
 CATALOGUE = tuple(scope(toolset, level) for toolset in TOOLSETS for level in levels(toolset))
 """Every scope there is, in the order of every list."""
+IN_PERSON = frozenset(scope(one.toolset, level) for one in DECLARED for level in one.in_person)
+"""Those that no token has."""
+GRANTABLE = tuple(one for one in CATALOGUE if one not in IN_PERSON)
 
 
 def parse_scopes(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from commonplace.identity.principals import APART, baseline, levels, ordered, scope
+from commonplace.identity.principals import APART, IN_PERSON, baseline, levels, ordered, scope
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 
@@ -104,4 +104,4 @@ class Resources:
 
 
 def _scopes(toolsets: Sequence[str]) -> tuple[str, ...]:
-    return ordered(scope(toolset, level) for toolset in toolsets for level in levels(toolset))
+    return ordered({scope(toolset, level) for toolset in toolsets for level in levels(toolset)} - IN_PERSON)

@@ -83,7 +83,12 @@ class SigningSecret(Settings):
     """The secret with the key ring that signs tokens."""
 
 
-class GuardSettings(IdentityTable, Organisation, Cloud):
+class Pseudonyms(Settings):
+    identity_secret_arn: str = setting(SECRET_ARN, "IDENTITY_SECRET_ARN")
+    """The secret with the key of pseudonyms, under which people's tokens at partners are encrypted, too."""
+
+
+class GuardSettings(IdentityTable, Organisation, Pseudonyms, Cloud):
     """What it takes to judge an access token: where grants and keys are, and what an account's roles give now."""
 
     issuer: str = setting(Kind(f"{WEB_URL}, without a path", bare_origin), "BASE_URL")
@@ -91,8 +96,6 @@ class GuardSettings(IdentityTable, Organisation, Cloud):
     `Host` says. mcp and auth need it, and mcp answers to no other host."""
     cache_table: str = setting(text("the name of the table that remembers roles"), "ROLE_CACHE_TABLE")
     """The table that remembers which roles an account had a moment ago."""
-    identity_secret_arn: str = setting(SECRET_ARN, "IDENTITY_SECRET_ARN")
-    """The secret with the key of pseudonyms."""
     rpc_secret_arn: str = setting(SECRET_ARN, "RPC_SECRET_ARN")
     """The secret with the endpoints of chains; empty means that hats cannot be read."""
     role_map: RoleMap = setting(

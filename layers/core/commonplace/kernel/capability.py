@@ -37,6 +37,8 @@ class Scopes:
     """Kinds of things that a token's resource scopes may name (seed 002, section 3)."""
     levels: tuple[Level, ...] = LEVELS
     """Lowest first, each including those before it. The first is `read`, the only one that changes nothing."""
+    in_person: tuple[Level, ...] = ()
+    """Levels that no token has: people use them in the console, and operators at the command line."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other names of scopes of the toolset, which clients may request: `{"swarmrise:read": "governance:read"}`."""
     apart: bool = False

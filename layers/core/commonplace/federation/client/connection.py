@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import httpx2
 import mcp_types as types
 from mcp import Client
+from mcp.client.auth.utils import (
+    extract_field_from_www_auth,
+    extract_resource_metadata_from_www_auth,
+    extract_scope_from_www_auth,
+)
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
@@ -27,16 +34,20 @@ from commonplace.federation.model import (
     MAX_ANSWER_CHARACTERS,
     MAX_PAGES,
     MAX_TOOLS,
+    MAX_URL_CHARACTERS,
     VIA,
+    Challenge,
     Contact,
     PartnerFailed,
     Said,
+    SignInNeeded,
 )
 from commonplace.kernel.fetch import FetchFailed
 
 T = TypeVar("T")
 
 LEGACY, AUTO = "legacy", "auto"
+MAX_SCOPE_CHARACTERS = 1_000
 OTHER_ERA = frozenset((-32000, -32001, -32600, -32601))
 """Errors of a server that speaks another era than the one remembered: the call has not reached a tool."""
 
@@ -46,7 +57,8 @@ class Connections:
 
     def __init__(self, transport: Callable[[], GuardedTransport] = GuardedTransport, name: str = "commonplace") -> None:
         self._name, self._loop = name, asyncio.new_event_loop()
-        self._http = guarded_client(transport())
+        self._transport = transport()
+        self.http = guarded_client(self._transport)
         threading.Thread(target=self._serve, name="partners", daemon=True).start()
 
     def _serve(self) -> None:
@@ -55,7 +67,7 @@ class Connections:
 
     def close(self) -> None:
         """Close the connections and end the loop. Nothing can be asked afterwards."""
-        self.run(self._http.aclose())
+        self.run(self.http.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -67,9 +79,19 @@ class Connections:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def call(
-        self, contact: Contact, tool: str, arguments: Mapping[str, Any], via: tuple[str, ...], seconds: float
+        self,
+        contact: Contact,
+        tool: str,
+        arguments: Mapping[str, Any],
+        via: tuple[str, ...],
+        seconds: float,
+        *,
+        token: str | None = None,
     ) -> tuple[Said, Contact]:
-        """Return the answer of a tool, and what to remember now. Raises PartnerFailed, and nothing else."""
+        """Return the answer of a tool, and what to remember now; `token` is that of a person at this partner.
+
+        Raises PartnerFailed, and nothing else.
+        """
 
         async def ask(client: Client) -> Said:
             params = types.CallToolRequestParams(name=tool, arguments=dict(arguments), _meta={VIA: list(via)})
@@ -83,9 +105,11 @@ class Connections:
             text = "\n\n".join(texts)[:MAX_ANSWER_CHARACTERS]
             return Said(result.structured_content, text, bool(result.is_error))
 
-        return await self._in_its_era(contact, ask, seconds)
+        return await self._in_its_era(contact, ask, seconds, token)
 
-    async def tools(self, contact: Contact, seconds: float = CALL_SECONDS) -> tuple[list[dict[str, Any]], Contact]:
+    async def tools(
+        self, contact: Contact, seconds: float = CALL_SECONDS, *, token: str | None = None
+    ) -> tuple[list[dict[str, Any]], Contact]:
         """Return the tools that a partner lists, as it writes them. Raises PartnerFailed, and nothing else."""
 
         async def ask(client: Client) -> list[dict[str, Any]]:
@@ -100,31 +124,28 @@ class Connections:
                     return found
             raise PartnerFailed("too_many_tools")
 
-        return await self._in_its_era(contact, ask, seconds)
+        return await self._in_its_era(contact, ask, seconds, token)
 
     async def _in_its_era(
-        self, contact: Contact, ask: Callable[[Client], Awaitable[T]], seconds: float
+        self, contact: Contact, ask: Callable[[Client], Awaitable[T]], seconds: float, token: str | None
     ) -> tuple[T, Contact]:
         """Ask as the partner spoke the last time; where it speaks otherwise now, find out how, once."""
-        try:
-            async with asyncio.timeout(seconds):
-                try:
-                    return await self._connected(contact, ask, seconds)
-                except BaseException as error:
-                    inner = first(error)
-                    if not contact.era or not isinstance(inner, MCPError) or inner.error.code not in OTHER_ERA:
-                        raise
-                return await self._connected(Contact(contact.url), ask, seconds)
-        except Exception as error:  # noqa: BLE001 - whatever a partner does, it fails alone
-            raise PartnerFailed(reason_of(first(error))) from None
+        async with alone(seconds):
+            try:
+                return await self._connected(contact, ask, seconds, token)
+            except BaseException as error:
+                inner = first(error)
+                if not contact.era or not isinstance(inner, MCPError) or inner.error.code not in OTHER_ERA:
+                    raise
+            return await self._connected(Contact(contact.url), ask, seconds, token)
 
     async def _connected(
-        self, contact: Contact, ask: Callable[[Client], Awaitable[T]], seconds: float
+        self, contact: Contact, ask: Callable[[Client], Awaitable[T]], seconds: float, token: str | None
     ) -> tuple[T, Contact]:
         known = contact.discovered and contact.era not in ("", LEGACY)
         prior = types.DiscoverResult.model_validate_json(contact.discovered) if known else None
         client = Client(
-            streamable_http_client(contact.url, http_client=self._http),
+            streamable_http_client(contact.url, http_client=guarded_client(self._transport, PartnerAuth(token))),
             mode=contact.era or AUTO,
             prior_discover=prior,
             read_timeout_seconds=seconds,
@@ -138,6 +159,37 @@ class Connections:
                 said = found.model_dump_json(by_alias=True, exclude_none=True) if found else ""
                 contact = replace(contact, era=client.protocol_version if found else LEGACY, discovered=said)
             return answer, contact
+
+
+class PartnerAuth(httpx2.Auth):
+    """Sends a person's token at a partner, and stops where the partner wants one, or another."""
+
+    def __init__(self, token: str | None) -> None:
+        self._token = token
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Raises SignInNeeded."""
+        if self._token is not None:
+            request.headers["authorization"] = f"Bearer {self._token}"
+        response = yield request
+        lacking = response.status_code == HTTPStatus.FORBIDDEN and (
+            extract_field_from_www_auth(response, "error") == "insufficient_scope"
+        )
+        if response.status_code == HTTPStatus.UNAUTHORIZED or lacking:
+            metadata = extract_resource_metadata_from_www_auth(response) or ""
+            scope = extract_scope_from_www_auth(response) or ""
+            raise SignInNeeded(Challenge(metadata[:MAX_URL_CHARACTERS], scope[:MAX_SCOPE_CHARACTERS]))
+
+
+@asynccontextmanager
+async def alone(seconds: float) -> AsyncIterator[None]:
+    """Let a partner fail alone, and in time, whatever it does. Raises PartnerFailed, and nothing else."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except Exception as error:  # noqa: BLE001 - it may be anything
+        inner = first(error)
+        raise inner if isinstance(inner, SignInNeeded) else PartnerFailed(reason_of(inner)) from None
 
 
 def first(error: BaseException) -> BaseException:

@@ -15,7 +15,7 @@ from commonplace.identity.oauth.authorization_request import ValidRequest, answe
 from commonplace.identity.oauth.clients import Clients, UnknownClient
 from commonplace.identity.oauth.grants import Terms, new_code, new_grant
 from commonplace.identity.ports import GrantStore, SignInStore
-from commonplace.identity.principals import ALWAYS, CATALOGUE, covers, kinds_of, permission_of, reach, within
+from commonplace.identity.principals import ALWAYS, GRANTABLE, covers, kinds_of, permission_of, reach, within
 from commonplace.identity.records import (
     ABSOLUTE_SECONDS,
     REMEMBERED_SECONDS,
@@ -108,7 +108,7 @@ class Consents:
         scopes = reach(request.scopes, standing.scopes)
         if takes_membership(request.resource) and permission_of(scopes) == "action":
             toolsets = {one.partition(":")[0] for one in scopes}
-            scopes = within((one for one in CATALOGUE if one.partition(":")[0] in toolsets), standing.scopes)
+            scopes = within((one for one in GRANTABLE if one.partition(":")[0] in toolsets), standing.scopes)
         return scopes
 
     @staticmethod

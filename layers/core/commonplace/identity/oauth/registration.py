@@ -21,7 +21,7 @@ from commonplace.identity.oauth.client_metadata import (
 )
 from commonplace.identity.oauth.errors import OAuthError
 from commonplace.identity.ports import ClientStore
-from commonplace.identity.principals import CATALOGUE, TIERS, Tier, ordered, parse_scopes
+from commonplace.identity.principals import GRANTABLE, TIERS, Tier, ordered, parse_scopes
 from commonplace.identity.records import REGISTRATION_SECONDS, AuthMethod, Client, GrantType
 from commonplace.identity.redirects import redirect_host
 from commonplace.kernel.audit import AuditRecord
@@ -284,7 +284,7 @@ class OperatorClients:
 
 def _scopes(scopes: Iterable[str]) -> tuple[str, ...]:
     wanted = ordered(scopes)
-    unknown = [one for one in wanted if one not in CATALOGUE]
+    unknown = [one for one in wanted if one not in GRANTABLE]
     if unknown or not wanted:
-        raise BadClient(f"Scopes must be one or more of {', '.join(CATALOGUE)}.")
+        raise BadClient(f"Scopes must be one or more of {', '.join(GRANTABLE)}.")
     return wanted

@@ -6,9 +6,10 @@ session, before anything of it is done.
 
 from __future__ import annotations
 
+import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -43,8 +44,8 @@ from commonplace.web.browsers import (
 )
 from commonplace.web.middleware import client_address, exception_handlers
 from commonplace.web.pages.app import asset_route, ours
-from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Link, Pages, View, Visit, verdict
-from commonplace.web.representations import HTML, PROTECTED
+from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Leave, Link, Pages, View, Visit, verdict
+from commonplace.web.representations import HTML, JSON, PROTECTED
 from commonplace.web.stack import Limits, stack
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Console:
         if (refusal := self._refusal(visit, page, page.need)) is not None:
             return refusal
         said = page.messages.get(request.query_params.get(DONE, ""))
-        return self._page(visit, page, await page.show(visit), said)
+        return self._onward(visit, page, await page.show(visit), said)
 
     async def act(self, page: ConsolePage, request: Request) -> Response:
         visitor = self._visitor(request)
@@ -128,14 +129,21 @@ class Console:
         except Exception:
             self._record(visit, "failed", "internal_error", details)
             raise
-        match done:
-            case View() as view:
-                if view.status >= HTTPStatus.BAD_REQUEST:
-                    self._record(visit, _outcome(view.status), "refused", details)
-                return self._page(await self._counted(visit), page, view, None)
+        if isinstance(done, View):
+            if done.status >= HTTPStatus.BAD_REQUEST:
+                self._record(visit, _outcome(done.status), "refused", details)
+            visit = await self._counted(visit)
+        return self._onward(visit, page, done, None)
+
+    def _onward(self, visit: Visit, page: ConsolePage, found: View | Done | Leave, said: str | None) -> Response:
+        match found:
+            case View():
+                return self._page(visit, page, found, said)
             case Done(message, query, path):
-                at = quote(request.url.path if path is None else f"{CONSOLE}/{path}")
+                at = quote(visit.request.url.path if path is None else f"{CONSOLE}/{path}")
                 return seen(f"{at}?{urlencode({**query, DONE: message})}")
+            case Leave(url):
+                return seen(url)
 
     async def sign_out(self, request: Request) -> Response:
         await self._fields(request)
@@ -260,8 +268,15 @@ def create_console(console: Console) -> Starlette:
         found = [Route(address(page), show, methods=["GET"])]
         return [*found, Route(address(page), act, methods=["POST"])] if page.actions else found
 
+    def document(path: str, values: Mapping[str, Any]) -> Route:
+        async def read(_: Request) -> Response:
+            return Response(json.dumps(values), media_type=JSON)
+
+        return Route(f"{CONSOLE}/{path}", read, methods=["GET"])
+
     app = Starlette(
         routes=[
+            *(document(*one) for each in console.declared for one in each.documents.items()),
             *(route for each in console.declared for page in each.pages for route in routes(page)),
             Route(SIGN_OUT, console.sign_out, methods=["POST"]),
             asset_route(frame, ASSETS),

@@ -108,6 +108,13 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """The browser goes on at an address elsewhere, where somebody signs in."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """The action of a form of a page: its field or button `action` names it. It is recorded before it is begun."""
 
@@ -127,8 +134,8 @@ class ConsolePage:
     path: str
     """The path below `/console/`: `sync`. With parameters, as Starlette writes them, it is in no menu."""
     title: str
-    show: Callable[[Visit], Awaitable[View]]
-    """Changes nothing."""
+    show: Callable[[Visit], Awaitable[View | Done | Leave]]
+    """Changes nothing, but for a sign-in elsewhere that begins or ends here."""
     need: Need | None = None
     """None is everybody who is signed in."""
     actions: Mapping[str, Action] = field(default_factory=dict)
@@ -148,6 +155,8 @@ class ConsolePages:
     templates: Path | None = None
     assets: Path | None = None
     """Served at `/console/assets/{name}`."""
+    documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """JSON for anybody, by path below `/console/`."""
 
 
 def verdict(principal: Principal, need: Need | None) -> Verdict:

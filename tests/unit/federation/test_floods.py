@@ -1,0 +1,171 @@
+"""Partners that say too much: lists without end, schemas without bottom, answers of megabytes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from commonplace.federation.partners import COMPARED_SECONDS, PARTNERS, TOOLS, Partners
+from commonplace.kernel.audit import Author
+from commonplace.kernel.errors import Unavailable
+from tests.dynamodb_fixture import dump
+from tests.fakes.identity_stores import Clock
+from tests.fakes.partners import BAD, HITS, bad, partner, serving
+from tests.unit.federation.asking import approve, offered, search, told
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+ADA = Author(organisation="garden", account="account-ada")
+DEADLINE = 2.0
+
+
+def tool(name: str, **more: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}}
+    return {"name": name, "inputSchema": schema} | more
+
+
+def deep(levels: int) -> str:
+    return '{"x":' * levels + "{}" + "}" * levels
+
+
+def saying(*pages: Sequence[dict[str, Any]], schema: str = "{}", found: str = "{}") -> ASGIApp:
+    """A partner of the legacy era that lists these pages of tools, with `schema` for `"@"`, and answers a call so."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        said = json.loads(await Request(scope, receive).body() or b"{}")
+        params, result = said.get("params") or {}, ""
+        if said.get("method") == "initialize":
+            info = {"serverInfo": {"name": "odd", "version": "1"}, "capabilities": {"tools": {}}}
+            result = json.dumps(info | {"protocolVersion": params["protocolVersion"]})
+        elif said.get("method") == "tools/list":
+            at = int(params.get("cursor") or 0)
+            more = {"nextCursor": str(at + 1)} if at + 1 < len(pages) else {}
+            result = json.dumps({"tools": pages[at]} | more).replace('"@"', schema)
+        elif said.get("method") == "tools/call":
+            result = found
+        body = f'{{"jsonrpc":"2.0","id":{json.dumps(said.get("id"))},"result":{result}}}'
+        answer = Response(body, media_type="application/json") if result else Response(status_code=202)
+        await (answer if said else Response(status_code=405))(scope, receive, send)
+
+    return app
+
+
+SMALL = [tool(f"search-{number}") for number in range(3_000)]
+FOUND = json.dumps({"content": [], "structuredContent": {"results": HITS}})
+BOTTOMLESS = tool("odd", inputSchema={"type": "object", "properties": "@"})
+LARGE = [tool(f"search-{number}", description="word " * 100) for number in range(3_000)]
+
+
+@pytest.mark.parametrize(
+    ("pages", "why"),
+    [
+        ([SMALL], "too_many_tools"),
+        ([LARGE], "too_large"),
+        ([SMALL[at : at + 10] for at in range(0, 3_000, 10)], "too_many_tools"),
+        ([SMALL[at : at + 150] for at in range(0, 3_000, 150)], "too_many_tools"),
+        ([[]] * 3_000, "too_many_tools"),
+    ],
+    ids=["one page", "one page of megabytes", "small pages", "pages", "empty pages"],
+)
+def test_a_list_without_end_is_no_list_and_leaves_nothing(
+    pages: list[list[dict[str, Any]]], why: str, partners: Partners, dynamodb: DynamoDBClient
+) -> None:
+    assert (len(json.dumps(pages[0])) < 1024 * 1024) == (why != "too_large")
+    with serving(saying(*pages)) as url, pytest.raises(Unavailable, match=why):
+        partners.add(ADA, "reef", url)
+    assert dump(dynamodb, partners.records.table.name) == "[[]]"
+
+
+@pytest.mark.parametrize("levels", [20, 150])
+def test_a_schema_that_is_too_deep_is_named_and_the_others_go_on(levels: int, partners: Partners) -> None:
+    with serving(saying([BOTTOMLESS, tool("search")], schema=deep(levels), found=FOUND)) as url:
+        review = partners.add(ADA, "reef", url)
+        assert review.faults == {"odd": "its inputSchema has more than 16 kB or 20 levels"}
+        approve(partners, ADA, "reef")
+        found = search(offered(partners, DEADLINE))
+    assert [one["title"] for one in found["results"]] == [hit["title"] for hit in HITS]
+
+
+def test_a_schema_without_bottom_is_no_list(partners: Partners, dynamodb: DynamoDBClient) -> None:
+    with (
+        serving(saying([BOTTOMLESS, tool("search")], schema=deep(5_000))) as url,
+        pytest.raises(Unavailable, match="gave no list of tools"),
+    ):
+        partners.add(ADA, "reef", url)
+    assert dump(dynamodb, partners.records.table.name) == "[[]]"
+
+
+@pytest.mark.xfail(strict=True, reason="fault_of bounds neither title nor annotations, and a row of a table is bounded")
+@pytest.mark.parametrize(
+    "long", [{"title": "x" * 500_000}, {"annotations": {"title": "x" * 500_000}}], ids=["title", "annotations"]
+)
+def test_a_list_with_a_tool_too_large_to_store_costs_no_other_source_its_results(
+    long: dict[str, Any], partners: Partners, clock: Clock
+) -> None:
+    page, offer = [tool("search")], offered(partners, DEADLINE)
+    with partner() as (url, _), serving(saying(page, found=FOUND)) as other:
+        for name, at in (("good", url), ("reef", other)):
+            partners.add(ADA, name, at)
+            approve(partners, ADA, name)
+        assert told(search(offer)) == {"own": "ok", "good": "ok", "reef": "ok"}
+        page.append(tool("more", **long))
+        clock.now += COMPARED_SECONDS
+        assert told(search(offer)) == {"own": "ok", "good": "ok", "reef": "ok"}
+
+
+def stand_in(partners: Partners, name: str, url: str, era: str) -> None:
+    """Have a partner whose server was as `good` when it was added."""
+    like = partners.get("garden", "good")
+    (seeks,) = [one for one in partners.tools("garden", "good") if one.name == "search_knowledge"]
+
+    def decide(change: Any) -> None:
+        change.add(PARTNERS, replace(like, id=name, url=url, era=era or like.era))
+        change.add(TOOLS, replace(seeks, id=f"{name}__search_knowledge"), name)
+
+    partners.records.change("garden", decide)
+
+
+FIVE_MEGABYTES = json.dumps({"content": [{"type": "text", "text": "word " * 1_000_000}]})
+EXPECTED = {
+    "slow": "late",
+    "drip": "late",
+    "flood": "failed too_large",
+    "flood of events": "failed",
+    "redirect": "failed",
+    "page": "failed",
+    "garbage": "failed",
+    "deep": "failed",
+    "no result": "failed malformed",
+    "error": "failed",
+    "megabytes": "failed too_large",
+}
+
+
+def test_each_that_says_too_much_or_too_little_costs_its_own_results(partners: Partners) -> None:
+    servers = {how: (bad(how), "") for how in BAD} | {"megabytes": (saying([], found=FIVE_MEGABYTES), "legacy")}
+    with ExitStack() as undo, partner() as (url, _):
+        partners.add(ADA, "good", url)
+        approve(partners, ADA, "good")
+        for how, (app, era) in servers.items():
+            stand_in(partners, how, undo.enter_context(serving(app)), era)
+        offer, began = offered(partners, DEADLINE), time.monotonic()
+        found = search(offer)
+        took = time.monotonic() - began
+    states = told(found)
+    assert (states.pop("own"), states.pop("good")) == ("ok", "ok")
+    assert states.keys() == EXPECTED.keys()
+    assert {how: said for how, said in states.items() if not said.startswith(EXPECTED[how])} == {}
+    assert [(one["source"], one["title"]) for one in found["results"]] == [("good", hit["title"]) for hit in HITS]
+    assert took < DEADLINE + 4
