@@ -1,6 +1,6 @@
 """A person at a browser without a screen: signs in with a wallet of its own, and answers what a client asks for."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http.cookies import SimpleCookie
@@ -47,6 +47,8 @@ class Person:
     wallet: Wallet
     cookies: dict[str, str] = field(default_factory=dict)
     seen: list[httpx.Response] = field(default_factory=list)
+    client: Callable[[], Any] = lambda: httpx.Client(trust_env=False, timeout=60)
+    """An HTTP client for one request."""
 
     def get(self, url: str, **headers: str) -> httpx.Response:
         return self._ask("GET", url, headers=headers)
@@ -91,8 +93,8 @@ class Person:
         headers: dict[str, str] = options.pop("headers", {})
         if self.cookies:
             headers = headers | {"cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
-        with httpx.Client(trust_env=False, timeout=60) as client:
-            answer = client.request(method, url, headers=headers, **options)
+        with self.client() as client:
+            answer: httpx.Response = client.request(method, url, headers=headers, **options)
         for line in answer.headers.get_list("set-cookie"):
             for name, morsel in SimpleCookie(line).items():
                 if morsel.value and morsel["max-age"] != "0":

@@ -12,6 +12,7 @@ from commonplace.identity.principals import TOOLSETS
 from commonplace.identity.settings import AuthSettings
 from commonplace.identity.wallets import NAMELESS, BadSignature, Named, Terms
 from commonplace.kernel.errors import Unavailable
+from commonplace.kernel.fetch import Fetcher
 from tests.fakes.authority import Accounts, Counters, Ring, standing
 from tests.fakes.identity_clients import FakeClients, FakeWeb
 from tests.fakes.identity_stores import Clock, MemoryAudit, MemoryGrants, MemorySignIns
@@ -86,9 +87,11 @@ class AuthorizationServer:
         groups: dict[str, list[str]] | None = None,
         local: Sequence[LocalAccount] = (),
         memberships: Memberships | None = None,
+        fetcher: Fetcher | None = None,
         **changed: str,
     ) -> None:
-        """`groups` are those of accounts at an OIDC provider; `changed` are environment variables that differ."""
+        """`groups` are those of accounts at an OIDC provider, `fetcher` reads the Web in place of `web`; `changed` are
+        environment variables that differ."""
         given = {} if groups is None else {"OIDC_ISSUER": ISSUER, "OIDC_CLIENT_ID": CLIENT}
         self.settings = settings(issuer, **(given | changed))
         self.clock = now = Clock()
@@ -109,7 +112,7 @@ class AuthorizationServer:
             "standings": self.standings,
             "signatures": self.check,
             "names": self.names,
-            "fetcher": self.web,
+            "fetcher": fetcher or self.web,
             "provider": self.provider,
             "key": lambda: KEY,
         }

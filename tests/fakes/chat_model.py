@@ -55,6 +55,13 @@ class ChatModel:
                 yield _called(0, "searchKnowledge", {"query": rest or "tide"})
             case "search" | "obey" if not results:
                 yield _called(0, "searchKnowledge", {"query": rest.strip()})
+            case "commons" if not results:
+                yield _called(0, "searchCommons", {"query": rest.strip()})
+            case "commons":
+                numbers = {one["url"].partition("/d/")[0]: one["n"] for one in json.loads(results[0])["results"]}
+                yield {"content": " and ".join(f"one [{number}]" for number in numbers.values())}
+            case "add" if not results:
+                yield _called(0, "reef__add", {"a": 2, "b": 40})
             case "search":
                 yield from ({"content": one} for one in ("Found ", "it ", "[1]."))
             case "draft" if not results:
@@ -71,7 +78,7 @@ class ChatModel:
                 else:
                     said = _SAID.findall(results[-1].replace("\\n", "\n"))
                     yield {"content": " ".join(said) or "Nothing to obey."}
-            case "draft" | "drafts":
+            case "draft" | "drafts" | "add":
                 yield {"content": f"Done: {len(results)}."}
             case _:
                 yield from ({"content": one} for one in ("Plain ", "answer."))

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from threading import Thread
 
-HOST = "app.example"
+HOST, BESIDE = "app.example", "garden.example.org"
+"""Names that the certificate is for."""
 
 Talk = Callable[[ssl.SSLSocket, bytes], None]
 """Answers a request, given its head."""
@@ -29,17 +30,17 @@ def _authority() -> tuple[bytes, bytes]:
     now = datetime.now(UTC)
     root, leaf = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
 
-    def certificate(subject: str, key: ec.EllipticCurvePrivateKey, *, authority: bool) -> x509.Certificate:
+    def certificate(*subjects: str, key: ec.EllipticCurvePrivateKey, authority: bool) -> x509.Certificate:
         told = (
             x509.CertificateBuilder()
-            .subject_name(name(subject))
+            .subject_name(name(subjects[0]))
             .issuer_name(name("throwaway authority"))
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(days=1))
             .not_valid_after(now + timedelta(days=1))
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(subject)]), critical=False)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(one) for one in subjects]), critical=False)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(root.public_key()), critical=False)
         )
@@ -50,8 +51,8 @@ def _authority() -> tuple[bytes, bytes]:
 
     pem = serialization.Encoding.PEM
     key = leaf.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    authority = certificate("throwaway authority", root, authority=True).public_bytes(pem)
-    return authority, certificate(HOST, leaf, authority=False).public_bytes(pem) + key
+    authority = certificate("throwaway authority", key=root, authority=True).public_bytes(pem)
+    return authority, certificate(HOST, BESIDE, key=leaf, authority=False).public_bytes(pem) + key
 
 
 def trusting() -> ssl.SSLContext:
@@ -70,7 +71,7 @@ class Server:
 
 
 def bundle(folder: Path) -> Path:
-    """A file with a certificate for HOST, and its key."""
+    """A file with a certificate for HOST and BESIDE, and its key."""
     file = folder / "server.pem"
     file.write_bytes(_authority()[1])
     return file
