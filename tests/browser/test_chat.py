@@ -251,7 +251,7 @@ def test_a_call_of_a_partner_is_shown_whole_and_approved_by_keyboard(browser: Br
         call.get_by_role("button", name="Approve").press("Enter")
         whole(ada)
         answer = ada.page.locator("#turns .answer").last
-        expect(answer).to_contain_text("Done: 1.")
+        expect(answer).to_contain_text("Added [1].")
         expect(answer.locator(".sources")).to_have_text("The reef")
         answer.get_by_text("Called add of reef").press("Enter")
         expect(answer.locator("details pre")).to_be_visible()

@@ -78,7 +78,9 @@ class ChatModel:
                 else:
                     said = _SAID.findall(results[-1].replace("\\n", "\n"))
                     yield {"content": " ".join(said) or "Nothing to obey."}
-            case "draft" | "drafts" | "add":
+            case "add":
+                yield {"content": "Added [1]."}
+            case "draft" | "drafts":
                 yield {"content": f"Done: {len(results)}."}
             case _:
                 yield from ({"content": one} for one in ("Plain ", "answer."))
