@@ -179,6 +179,7 @@ BAD: dict[str, Callable[[Any], Any]] = {
     "page": _teapot,
     "garbage": _garbage,
     "deep": _deep,
+    "megabytes": said({"content": [{"type": "text", "text": "word " * 1_000_000}]}),
     "no result": said({"unexpected": True}),
     "error": _refused,
 }

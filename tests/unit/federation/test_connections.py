@@ -99,6 +99,7 @@ REASONS = {
     "page": {"refused", "malformed"},
     "garbage": {"refused", "malformed"},
     "deep": {"refused", "malformed"},
+    "megabytes": {"too_large"},
     "no result": {"refused", "malformed"},
     "error": {"refused"},
 }

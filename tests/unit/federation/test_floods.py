@@ -1,12 +1,9 @@
-"""Partners that say too much: lists without end, schemas without bottom, answers of megabytes."""
+"""Partners that list too much: tools without end, schemas without bottom, texts that no row of a table holds."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from commonplace.federation.partners import COMPARED_SECONDS, PARTNERS, TOOLS, Partners
+from commonplace.federation.partners import COMPARED_SECONDS, Partners
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
 from tests.dynamodb_fixture import dump
 from tests.fakes.identity_stores import Clock
-from tests.fakes.partners import BAD, HITS, bad, partner, serving
+from tests.fakes.partners import HITS, partner, serving
 from tests.unit.federation.asking import approve, offered, search, told
 
 if TYPE_CHECKING:
@@ -123,49 +120,3 @@ def test_a_list_with_a_tool_too_large_to_store_costs_no_other_source_its_results
         page.append(tool("more", **long))
         clock.now += COMPARED_SECONDS
         assert told(search(offer)) == {"own": "ok", "good": "ok", "reef": "ok"}
-
-
-def stand_in(partners: Partners, name: str, url: str, era: str) -> None:
-    """Have a partner whose server was as `good` when it was added."""
-    like = partners.get("garden", "good")
-    (seeks,) = [one for one in partners.tools("garden", "good") if one.name == "search_knowledge"]
-
-    def decide(change: Any) -> None:
-        change.add(PARTNERS, replace(like, id=name, url=url, era=era or like.era))
-        change.add(TOOLS, replace(seeks, id=f"{name}__search_knowledge"), name)
-
-    partners.records.change("garden", decide)
-
-
-FIVE_MEGABYTES = json.dumps({"content": [{"type": "text", "text": "word " * 1_000_000}]})
-EXPECTED = {
-    "slow": "late",
-    "drip": "late",
-    "flood": "failed too_large",
-    "flood of events": "failed",
-    "redirect": "failed",
-    "page": "failed",
-    "garbage": "failed",
-    "deep": "failed",
-    "no result": "failed malformed",
-    "error": "failed",
-    "megabytes": "failed too_large",
-}
-
-
-def test_each_that_says_too_much_or_too_little_costs_its_own_results(partners: Partners) -> None:
-    servers = {how: (bad(how), "") for how in BAD} | {"megabytes": (saying([], found=FIVE_MEGABYTES), "legacy")}
-    with ExitStack() as undo, partner() as (url, _):
-        partners.add(ADA, "good", url)
-        approve(partners, ADA, "good")
-        for how, (app, era) in servers.items():
-            stand_in(partners, how, undo.enter_context(serving(app)), era)
-        offer, began = offered(partners, DEADLINE), time.monotonic()
-        found = search(offer)
-        took = time.monotonic() - began
-    states = told(found)
-    assert (states.pop("own"), states.pop("good")) == ("ok", "ok")
-    assert states.keys() == EXPECTED.keys()
-    assert {how: said for how, said in states.items() if not said.startswith(EXPECTED[how])} == {}
-    assert [(one["source"], one["title"]) for one in found["results"]] == [("good", hit["title"]) for hit in HITS]
-    assert took < DEADLINE + 4
