@@ -40,6 +40,7 @@ WITHOUT_EFFECT = (
     "AWS::ApiGatewayV2::Stage",
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::Dashboard",
+    "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Policy",
     "AWS::IAM::Role",
     "AWS::KMS::Key",
