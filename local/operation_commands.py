@@ -14,7 +14,7 @@ from local.access import Place
 from local.options import grouped
 from local.terminal import AsJson, clean, print_json
 
-Open = Callable[[Place, str], AbstractContextManager[Any]]
+Open = Callable[[Any, str], AbstractContextManager[Any]]
 """`(place, scope) -> a client`, whose `answer(name, **given)` returns the answer of one call of an operation."""
 Text = Callable[[Mapping[str, Any]], str]
 """An answer as a person reads it, with the arguments beside it."""
@@ -27,23 +27,26 @@ def add_commands(
     *,
     options: Mapping[str, str] = MappingProxyType({}),
     texts: Mapping[str, Text] = MappingProxyType({}),
+    place: type[Any] = Place,
 ) -> None:
     """Add the commands of those operations that declare one. What is refused ends the command.
 
     `options` names the option of a field where it is called otherwise, `texts` has what is printed for a person
-    instead of the fields of an answer, by the operation's name.
+    instead of the fields of an answer, by the operation's name. `place` has the options that say where.
     """
     for one in operations:
         if one.command:
-            command = _command(one, opened, texts.get(one.name), options)
+            command = _command(one, opened, texts.get(one.name), options, place)
             app.command(one.command, help=one.description)(command)
 
 
-def _command(one: Operation, opened: Open, text: Text | None, options: Mapping[str, str]) -> Callable[..., None]:
+def _command(
+    one: Operation, opened: Open, text: Text | None, options: Mapping[str, str], where: type[Any]
+) -> Callable[..., None]:
     fields = one.input.model_fields
     nullable = {name for name, info in fields.items() if info.is_required() and NoneType in get_args(info.annotation)}
 
-    def run(*, as_json: bool, place: Place, **given: Any) -> None:
+    def run(*, as_json: bool, place: Any, **given: Any) -> None:
         # What a caller leaves as it is, is left to the server.
         given = {
             name: value
@@ -90,7 +93,7 @@ def _command(one: Operation, opened: Open, text: Text | None, options: Mapping[s
         )
     parameters += [
         inspect.Parameter("as_json", keyword, annotation=AsJson, default=False),
-        inspect.Parameter("place", keyword, annotation=Place),
+        inspect.Parameter("place", keyword, annotation=where),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

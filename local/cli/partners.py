@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -21,11 +22,11 @@ from commonplace.federation.operations import (
 )
 from commonplace.identity.principals import Principal
 from commonplace.web.operations import Actor
-from local.access import Place
-from local.deployment import Deployment, find
+from local.access import Org
+from local.deployment import Deployment
 from local.errors import CommandError
 from local.operation_commands import add_commands
-from local.options import grouped
+from local.options import Target, grouped
 from local.terminal import commands, counted, printable
 
 if TYPE_CHECKING:
@@ -53,11 +54,16 @@ class Here:
         return answer
 
 
+@dataclass(frozen=True, slots=True)
+class Whose(Target):
+    """Which deployment, and whose partners: an operator's, so neither an address nor a token will do."""
+
+    organisation: Org = None
+
+
 @contextmanager
-def opened(place: Place, _: str = "") -> Iterator[Here]:
-    if place.url:
-        raise CommandError("Partners are an operator's: no address and no token will do.", "Name --stage or --outputs.")
-    yield Here(find(place.data, place.outputs, place.stage), place.organisation)
+def opened(place: Whose, _: str = "") -> Iterator[Here]:
+    yield Here(place.find(), place.organisation)
 
 
 @app.callback()
@@ -72,7 +78,7 @@ def approve(
     tools: Annotated[list[str] | None, typer.Argument(help="Tools by their names here; default: all.")] = None,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    place: Place,
+    place: Whose,
 ) -> None:
     with opened(place) as here:
         shown = here.answer(review_partner.name, name=name)["tools"]
@@ -101,7 +107,7 @@ def client(
     secret: Annotated[
         str, typer.Option(envvar="PARTNER_CLIENT_SECRET", prompt="Its secret, if any", hide_input=True)
     ] = "",
-    place: Place,
+    place: Whose,
 ) -> None:
     with opened(place) as here:
         done = here.answer(name_client.name, name=name, client_id=client_id, client_secret=secret)
@@ -172,4 +178,4 @@ TEXTS = {
     list_partners.name: rows_text,
     remove_partner.name: lambda done: done["message"],
 }
-add_commands(app, OPERATIONS, opened, texts=TEXTS)
+add_commands(app, OPERATIONS, opened, texts=TEXTS, place=Whose)
