@@ -16,7 +16,7 @@ from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Unavailable
 from tests.dynamodb_fixture import dump
 from tests.fakes.identity_stores import Clock
-from tests.fakes.partners import HITS, partner, serving
+from tests.fakes.partners import HITS, partner, server, serving
 from tests.unit.federation.asking import approve, offered, search, told
 
 if TYPE_CHECKING:
@@ -104,7 +104,6 @@ def test_a_schema_without_bottom_is_no_list(partners: Partners, dynamodb: Dynamo
     assert dump(dynamodb, partners.records.table.name) == "[[]]"
 
 
-@pytest.mark.xfail(strict=True, reason="fault_of bounds neither title nor annotations, and a row of a table is bounded")
 @pytest.mark.parametrize(
     "long", [{"title": "x" * 500_000}, {"annotations": {"title": "x" * 500_000}}], ids=["title", "annotations"]
 )
@@ -120,3 +119,19 @@ def test_a_list_with_a_tool_too_large_to_store_costs_no_other_source_its_results
         page.append(tool("more", **long))
         clock.now += COMPARED_SECONDS
         assert told(search(offer)) == {"own": "ok", "good": "ok", "reef": "ok"}
+
+
+def test_what_a_partner_says_of_itself_at_length_is_not_remembered(partners: Partners) -> None:
+    made = server()
+    made._lowlevel_server.instructions = "x" * 300_000
+    with partner(made) as (url, _):
+        found = partners.add(ADA, "reef", url).partner
+        assert (found.era, "xxx" in found.discovered) == ("2026-07-28", False)
+
+
+def test_of_two_tools_of_one_name_the_second_is_named_as_a_fault(partners: Partners) -> None:
+    page = [tool("x" * 300 + "search"), tool("search"), tool("search", description="Other.")]
+    with serving(saying(page, found=FOUND)) as url:
+        review = partners.add(ADA, "reef", url)
+    assert (review.partner.search, [one.id for one in review.tools]) == ("search", ["reef__search"])
+    assert review.faults["search"] == "another tool has this name"

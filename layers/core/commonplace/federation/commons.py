@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ from commonplace.kernel.telemetry import count
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+logger = logging.getLogger(__name__)
 
 Status = Literal["ok", "late", "failed", "left_alone", "withheld", "sign_in"]
 State = Literal["ok", "left_alone", "withheld", "unapproved", "sign_in"]
@@ -121,7 +124,8 @@ class Commons:
             )
         asked = [partner for partner in partners if not sources or partner.id in sources]
         until = time.monotonic() + self.deadline
-        running = {partner.id: self._asked(author, partner, query) for partner in asked}
+        tools = self.partners.searching(author.organisation, asked)
+        running = {partner.id: self._asked(author, partner, tools.get(partner.id), query) for partner in asked}
         results: list[tuple[Source, Sequence[Hit]]] = []
         if not sources or OWN in sources:
             results.append(self._own(own, query, limit))
@@ -164,10 +168,10 @@ class Commons:
             return Source(OWN, self.title, "failed", _since(began), error.code), []
         return Source(OWN, self.title, "ok", _since(began)), hits
 
-    def _asked(self, author: Author, partner: Partner, query: str) -> Future[_Answered] | Source:
+    def _asked(
+        self, author: Author, partner: Partner, search: PartnerTool | None, query: str
+    ) -> Future[_Answered] | Source:
         """Begin a search at a partner; return the future of it, or the source that says why there is none."""
-        tools = self.partners.tools(author.organisation, partner.id)
-        search = next((tool for tool in tools if tool.name == partner.search and tool.state == "approved"), None)
         if search is None:
             return Source(partner.id, partner.title, "withheld")
         try:
@@ -225,9 +229,12 @@ class Commons:
             raise
         line.breaker.succeeded()
         line.took_ms = answer.took_ms
-        self.partners.remember(organisation, partner, answer.contact)
-        if answer.listed is not None:
-            self.partners.compare(organisation, partner, answer.listed)
+        try:
+            self.partners.remember(organisation, partner, answer.contact)
+            if answer.listed is not None:
+                self.partners.compare(organisation, partner, answer.listed)
+        except Unavailable as error:  # what it has answered is worth more than the note of it
+            logger.warning("a partner could not be noted", extra={"partner": partner.id, "error": error.code})
         return answer
 
     async def _call(

@@ -21,6 +21,9 @@ NAME = re.compile(r"[a-z](?:[a-z0-9]|-(?=[a-z0-9])){0,22}")
 """Of a partner: it stands before the names of its tools."""
 MAX_TOOLS, MAX_PAGES = 200, 5
 MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH = 16 * 1024, 20
+MAX_TEXTS_BYTES = 40 * 1024
+"""Of everything that is pinned of a tool; it is stored twice."""
+MAX_DISCOVERED_BYTES = 16 * 1024
 MAX_DESCRIPTION_CHARACTERS = 4_000
 MAX_NAME_CHARACTERS = 128
 MAX_HIT_CHARACTERS, MAX_TITLE_CHARACTERS, MAX_URL_CHARACTERS = 1_000, 200, 2_000
@@ -171,6 +174,8 @@ def fault_of(tool: Mapping[str, Any]) -> str | None:
     for name in ("inputSchema", "outputSchema"):
         if len(json.dumps(tool.get(name)).encode()) > MAX_SCHEMA_BYTES or depth(tool.get(name)) > MAX_SCHEMA_DEPTH:
             return f"its {name} has more than {MAX_SCHEMA_BYTES // 1024} kB or {MAX_SCHEMA_DEPTH} levels"
+    if depth(tool.get("annotations")) > MAX_SCHEMA_DEPTH or len(texts_of(tool).encode()) > MAX_TEXTS_BYTES:
+        return f"its texts have more than {MAX_TEXTS_BYTES // 1024} kB or {MAX_SCHEMA_DEPTH} levels"
     return None if isinstance(schema, dict) and schema.get("type") == "object" else "its inputSchema is no object"
 
 

@@ -30,8 +30,8 @@ from commonplace.federation.sign_ins import SignIns, forget_tokens
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.kernel.fetch import fetchable
-from commonplace.kernel.items import encode
-from commonplace.kernel.records import Change, Records, Room
+from commonplace.kernel.items import decoded, encode
+from commonplace.kernel.records import Change, Records, Room, is_id
 from commonplace.kernel.telemetry import count
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ COMPARED_SECONDS = 3_600
 TITLE_CHARACTERS = 80
 APPROVED_AT_ONCE = 40
 """Tools, in one transaction with its audit record."""
+
+
+class PartnerDown(Unavailable):
+    """A partner gives no list of its tools. Pages show it where it was asked: the deployment itself is well."""
+
+    code, status = "PARTNER_DOWN", 424
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,24 @@ class Partners:
     def tools(self, organisation: str, name: str) -> list[PartnerTool]:
         """Return the tools of a partner, by their names here."""
         return list(self.records.list(organisation, TOOLS, name))
+
+    def searching(self, organisation: str, partners: Sequence[Partner]) -> dict[str, PartnerTool]:
+        """Return the tools that search, as they are approved, by partner: one read for all."""
+        ids = {partner.id: exposed(partner.id, partner.search) for partner in partners if partner.search}
+        keys = [TOOLS.at(organisation, id, partner) for partner, id in ids.items()]
+        found = (decoded(PartnerTool, item) for item in self.records.table.get_many(keys))
+        return {tool.id.partition("__")[0]: tool for tool in found if tool is not None and tool.state == "approved"}
+
+    def called(self, organisation: str, id: str) -> tuple[Partner, PartnerTool] | None:
+        """Return a tool by its name here, with its partner: one read for both."""
+        name = id.partition("__")[0]
+        if not NAME.fullmatch(name) or not is_id(id):
+            return None
+        keys = [PARTNERS.at(organisation, name), TOOLS.at(organisation, id, name)]
+        found = {item["pk"]: item for item in self.records.table.get_many(keys)}
+        partner = decoded(Partner, found.get(keys[0]["pk"]))
+        tool = decoded(PartnerTool, found.get(keys[1]["pk"]))
+        return (partner, tool) if partner is not None and tool is not None else None
 
     def add(self, author: Author, name: str, url: str, *, title: str = "", search: str = "") -> Review:
         """Connect to a server and store it with its tools, none of them approved.
@@ -224,7 +248,7 @@ class Partners:
         except SignInNeeded:
             raise
         except PartnerFailed as error:
-            raise Unavailable(
+            raise PartnerDown(
                 f"{partner.title} gave no list of tools ({error.reason}).", hint="Try again, or ask who runs it."
             ) from None
 
@@ -237,10 +261,11 @@ class Partners:
         faults: dict[str, str] = {}
         offered: dict[str, Mapping[str, Any]] = {}
         for tool in listed:
-            if why := fault_of(tool):
-                faults[cleaned(tool.get("name"), 80)] = why
+            why = fault_of(tool)
+            if why is None and (id := exposed(partner.id, tool["name"])) not in offered:
+                offered[id] = tool
             else:
-                offered[exposed(partner.id, tool["name"])] = tool
+                faults[cleaned(tool.get("name"), 80)] = why or "another tool has this name"
         known = {tool.id: tool for tool in self.tools(organisation, partner.id)}
         table = self.records.table
         for id in offered if partner.challenge else offered.keys() | known.keys():
@@ -257,10 +282,10 @@ class Partners:
                 if written is not None and was.state == "approved":
                     count("PartnerToolsWithheld")
         noted: dict[str, Any] = {"comparedAt": now}
-        names = [str(tool["name"]) for tool in listed]
-        search = partner.search or next((name for name in names if "search" in name), "")
-        if search in names:
-            noted |= {"search": search, "query": _words_of(listed[names.index(search)])}
+        named = {tool["name"]: tool for tool in offered.values()}
+        search = partner.search or next((name for name in named if "search" in name), "")
+        if search in named:
+            noted |= {"search": search, "query": _words_of(named[search])}
         self._note(organisation, partner, **noted)
         return Review(self.get(organisation, partner.id), self.tools(organisation, partner.id), faults)
 

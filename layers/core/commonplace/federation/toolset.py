@@ -20,7 +20,6 @@ from commonplace.federation.model import (
     PartnerTool,
     SignInNeeded,
     cleaned,
-    exposed,
 )
 from commonplace.federation.settings import FederationSettings
 from commonplace.identity.principals import scope
@@ -228,14 +227,13 @@ def partner_tools(using: Callable[[], Commons], caller: Caller, name: str) -> Se
     organisation = caller.principal.organisation
     if not organisation:
         return ()
-    commons = using()
-    return [
-        partner_tool(using, partner, tool)
-        for partner in commons.partners.all(organisation)
-        if not name or name.startswith(exposed(partner.id, ""))
-        for tool in commons.partners.tools(organisation, partner.id)
-        if tool.state == "approved"
-    ]
+    partners = using().partners
+    if name:
+        called = partners.called(organisation, name)
+        found = [called] if called is not None else []
+    else:
+        found = [(one, tool) for one in partners.all(organisation) for tool in partners.tools(organisation, one.id)]
+    return [partner_tool(using, partner, tool) for partner, tool in found if tool.state == "approved"]
 
 
 def partner_tool(using: Callable[[], Commons], partner: Partner, tool: PartnerTool) -> Tool:

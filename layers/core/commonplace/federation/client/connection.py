@@ -32,6 +32,7 @@ from commonplace.federation.client.transport import GuardedTransport, guarded_cl
 from commonplace.federation.model import (
     CALL_SECONDS,
     MAX_ANSWER_CHARACTERS,
+    MAX_DISCOVERED_BYTES,
     MAX_PAGES,
     MAX_TOOLS,
     MAX_URL_CHARACTERS,
@@ -156,8 +157,12 @@ class Connections:
             answer = await ask(client)
             if not contact.era:
                 found = client.session.discover_result
-                said = found.model_dump_json(by_alias=True, exclude_none=True) if found else ""
-                contact = replace(contact, era=client.protocol_version if found else LEGACY, discovered=said)
+                # Its instructions are followed by nobody, so they are not remembered.
+                said = (
+                    found.model_dump_json(by_alias=True, exclude_none=True, exclude={"instructions"}) if found else ""
+                )
+                if len(said.encode()) <= MAX_DISCOVERED_BYTES:
+                    contact = replace(contact, era=client.protocol_version if found else LEGACY, discovered=said)
             return answer, contact
 
 
