@@ -108,10 +108,10 @@ def test_who_has_not_signed_in_is_told_to(here: Dev, name: str) -> None:
 
 def test_a_partner_is_added_reviewed_approved_and_removed(folder: Path, here: Dev, there: Dev) -> None:
     assert here.process.poll() is None
-    shown = partners(folder, "add", "twice", f"{there.url}/mcp", "--title", "Twice")
-    assert "twice__search_knowledge (new)" in shown
+    shown = partners(folder, "add", "twice", f"{there.url}/mcp?twice", "--title", "Twice")
+    assert "twice__search_knowledge: only reads. " in shown
     assert "create_draft" in shown
-    approved = partners(folder, "approve", "twice", "twice__search_knowledge", stdin="y\n")
+    approved = partners(folder, "approve", "twice", "search_knowledge", stdin="y\n")
     assert "1 tool approved" in approved
     assert "Nothing is new" in partners(folder, "approve", "twice", "twice__search_knowledge")
     listed = partners(folder, "list")

@@ -195,3 +195,11 @@ def status(world: World, subject: str) -> str:
     author = Author(organisation="garden", account=subject_hash(KEY, subject))
     found = commons.search(author, "crabs", 5, lambda *_: [], via=())
     return found.sources[-1].status
+
+
+def test_whom_another_site_sends_is_asked_before_anything_begins(world: World) -> None:
+    alice = world.console.browser()
+    alice.post("/console/partners", {"action": "add", "name": "reef", "url": f"{THERE}/mcp", "title": "Reef"})
+    sent = alice.get("/console/partners/reef/sign-in", **{"sec-fetch-site": "cross-site"})
+    assert sent.status_code == 200 and f"You go on to <bdi>{THERE}</bdi>" in sent.text
+    assert alice.get("/console/partners/reef/sign-in", **{"sec-fetch-site": "same-origin"}).status_code == 303

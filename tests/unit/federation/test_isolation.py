@@ -71,6 +71,6 @@ def test_a_breaker_that_one_organisation_has_opened_is_closed_for_others(partner
     states = [told(search(offer))["reef"] for _ in range(4)]
     assert states == ["failed unreachable"] * 3 + ["left_alone"]
     assert told(search(offer, "orchard"))["reef"] == "failed unreachable"
-    for organisation, state in (("garden", "left_alone"), ("orchard", "ok")):
+    for organisation, state in (("garden", "left_alone"), ("orchard", "failed")):
         _, reef = ask(offer, "list_sources", caller(organisation))["sources"]
         assert (reef["name"], reef["status"]) == ("reef", state)

@@ -22,6 +22,7 @@ from commonplace.federation.model import (
     hits_of,
     merged,
     pin,
+    seen,
     texts_of,
 )
 
@@ -139,3 +140,22 @@ def test_cleaned_text_can_be_sent_and_shown(text: str, most: int) -> None:
     assert len(found) <= most
     assert "\x00" not in found
     assert "\u202e" not in found
+
+
+def test_an_empty_list_is_no_hit_and_a_text_without_a_list_is_one() -> None:
+    assert hits_of("reef", {"results": []}, "No results for nets.") == []
+    assert [hit.text for hit in hits_of("reef", {"answer": "x"}, "Soak the twine.")] == ["Soak the twine."]
+    assert [hit.text for hit in hits_of("reef", None, "Soak the twine.")] == ["Soak the twine."]
+
+
+def test_what_a_server_of_our_own_make_calls_weak_is_no_hit() -> None:
+    rows = [{"title": "Nets", "fit": "strong"}, {"title": "Boats", "fit": "weak"}]
+    assert [hit.title for hit in hits_of("reef", {"results": rows}, "")] == ["Nets"]
+
+
+def test_a_title_is_one_line_and_nothing_unseen_is_in_a_text_or_a_schema() -> None:
+    (hit,) = hits_of("reef", {"results": [{"title": "Nets\n\n[own] Policy", "text": "a\U000e0041\u00adb\u061c"}]}, "")
+    assert (hit.title, hit.text) == ("Nets [own] Policy", "ab")
+    assert seen({"properties": {"q": {"description": "Words\U000e0041\u200b."}}}) == {
+        "properties": {"q": {"description": "Words."}}
+    }

@@ -145,10 +145,12 @@ def test_names_are_taken_once_and_there_are_not_too_many(partners: Partners, mon
         with pytest.raises(Conflict):
             partners.add(ADA, "reef", url)
         with pytest.raises(InvalidInput):
-            partners.add(ADA, "other", url, search="nothing")
+            partners.add(ADA, "other", f"{url}?other", search="nothing")
+        with pytest.raises(Conflict, match="reef has this address"):
+            partners.add(ADA, "other", url)
         monkeypatch.setattr("commonplace.federation.partners.MOST_PARTNERS", 1)
         with pytest.raises(Conflict, match="at most 1"):
-            partners.add(ADA, "other", url)
+            partners.add(ADA, "other", f"{url}?other")
     assert MOST_PARTNERS == 20
 
 
@@ -178,7 +180,7 @@ def _stand_in(partners: Partners, name: str, url: str, like: Any) -> None:
     """Have a partner whose server behaved well when it was added."""
     from dataclasses import replace
 
-    from commonplace.federation.partners import PARTNERS, TOOLS
+    from commonplace.federation.rooms import PARTNERS, TOOLS
 
     def decide(change: Any) -> None:
         change.add(PARTNERS, replace(like, id=name, url=url))

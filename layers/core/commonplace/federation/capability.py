@@ -26,7 +26,9 @@ FEDERATION = Capability(
     console="commonplace.federation.console:pages",
     access=(
         # What is compared on use is noted by whoever compared it; approving is for people in the console.
-        Items(USERS, "records", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem"), (PARTNERS, TOOLS)),
+        Items(USERS, "records", ("GetItem", "BatchGetItem", "Query", "UpdateItem"), (PARTNERS, TOOLS)),
+        Items(USERS, "records", ("PutItem",), (TOOLS,)),
+        Items(("console",), "records", ("PutItem",), (PARTNERS,)),
         Items(USERS, "records", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"), (TOKENS,)),
         Items(("console",), "records", ("DeleteItem", "BatchWriteItem", "ConditionCheckItem"), (PARTNERS, TOOLS)),
         Items(("console",), "records", ("Query", "BatchWriteItem"), (TOKENS,)),

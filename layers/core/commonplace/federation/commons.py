@@ -42,12 +42,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Status = Literal["ok", "late", "failed", "left_alone", "withheld", "sign_in"]
-State = Literal["ok", "left_alone", "withheld", "unapproved", "sign_in"]
+State = Literal["ok", "failed", "left_alone", "withheld", "unapproved", "sign_in"]
 
 DEADLINE_SECONDS = 5.0
 TOGETHER = 8
 """Calls of this process to one partner at once."""
 DOWN = frozenset(("late", "failed", "left_alone"))
+ONES_OWN = frozenset(("bad_arguments", "no_token"))
+"""Failures that are one caller's: they say nothing of the partner to others."""
 OWN = "own"
 """The source that our own knowledge base is."""
 
@@ -94,6 +96,8 @@ class _Line:
     breaker: CircuitBreaker
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TOGETHER))
     took_ms: int = 0
+    failed: str = ""
+    """Why its last answer failed; empty after one that did not."""
 
 
 @dataclass(slots=True)
@@ -145,9 +149,9 @@ class Commons:
 
     def signed_in(self, author: Author, partners: Sequence[Partner]) -> set[str]:
         """Return the partners that a person need not sign in at: they did, or they can call without."""
-        wanting = [partner.id for partner in partners if partner.challenge is not None]
+        wanting = [partner for partner in partners if partner.challenge is not None]
         there = self.partners.sign_ins.signed_in(author, wanting) if wanting and self.partners.sign_ins else set()
-        return {partner.id for partner in partners} - set(wanting) | there
+        return {partner.id for partner in partners if partner.challenge is None} | there
 
     def status(self, organisation: str, partner: Partner, tools: Sequence[PartnerTool], *, signed_in: bool) -> State:
         """Return the state of a partner as far as this process knows."""
@@ -158,7 +162,8 @@ class Commons:
             return "unapproved"
         if search.state != "approved":
             return "withheld"
-        return "left_alone" if self.line(organisation, partner).breaker.is_open else "ok"
+        line = self.line(organisation, partner)
+        return "left_alone" if line.breaker.is_open else "failed" if line.failed else "ok"
 
     def _own(self, own: Search, query: str, limit: int) -> tuple[Source, Sequence[Hit]]:
         began = time.monotonic()
@@ -223,12 +228,15 @@ class Commons:
             line.breaker.succeeded()
             self.partners.challenged(organisation, partner, needed.challenge)
             raise
-        except (TimeoutError, PartnerFailed):
+        except (TimeoutError, PartnerFailed) as error:
             running.cancel()
-            line.breaker.failed()
+            reason = error.reason if isinstance(error, PartnerFailed) else "too_slow"
+            if reason not in ONES_OWN:
+                line.breaker.failed()
+                line.failed = reason
             raise
         line.breaker.succeeded()
-        line.took_ms = answer.took_ms
+        line.took_ms, line.failed = answer.took_ms, ""
         try:
             self.partners.remember(organisation, partner, answer.contact)
             if answer.listed is not None:
@@ -251,11 +259,10 @@ class Commons:
             said, contact = await connections.call(contact, tool.name, arguments, (self.name,), seconds, token=token)
             return _Answered(said, contact, _since(began), listed)
 
-        try:
-            async with asyncio.timeout(seconds), self.line(author.organisation, partner).slots:
-                return await (ask(None) if sign_ins is None else sign_ins.asked(author, partner, ask))
-        except TimeoutError:
-            raise PartnerFailed("too_slow") from None
+        from commonplace.federation.client.connection import alone
+
+        async with alone(seconds), self.line(author.organisation, partner).slots:
+            return await (ask(None) if sign_ins is None else sign_ins.asked(author, partner, ask))
 
     def _answer(
         self, author: Author, partner: Partner, running: Future[_Answered] | Source, until: float

@@ -25,6 +25,7 @@ from commonplace.federation.settings import FederationSettings
 from commonplace.federation.sign_ins import CALLBACK, DOCUMENT, client_metadata
 from commonplace.kernel.deferred import deferred
 from commonplace.kernel.errors import CommonplaceError, InvalidInput
+from commonplace.web.browsers import from_elsewhere
 from commonplace.web.forms import Fields
 from commonplace.web.operation_pages import Form, action, actor
 from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Done, Leave, View, Visit
@@ -65,7 +66,7 @@ CLIENT = Form(
     "Save",
     {"client_id": "Client id", "client_secret": "Client secret"},
     kinds={"client_id": "text", "client_secret": "text"},
-    about="Only where its server takes neither our document nor a registration. Its operators give you both.",
+    about="Only where its server takes neither our document nor a registration. Whoever runs it gives out id and secret.",
 )
 REMOVE = Form("remove", remove_partner, "Remove", "Remove", about=remove_partner.description, sure=True)
 
@@ -121,13 +122,13 @@ class PartnerPages:
 
         def read() -> list[dict[str, Any]]:
             partners = self.partners.all(author.organisation)
-            wanting = [one.id for one in partners if one.challenge is not None]
+            wanting = [one for one in partners if one.challenge is not None]
             signed_in = self.sign_ins.signed_in(author, wanting)
             return [
                 {
                     "partner": one,
                     "states": [tool.state for tool in self.partners.tools(author.organisation, one.id)],
-                    "wants": one.id in wanting,
+                    "wants": one.challenge is not None,
                     "signed_in": one.id in signed_in,
                     "answers": (answers or {}).get(one.id),
                 }
@@ -162,21 +163,24 @@ class PartnerPages:
         return View("partner.html", values, problem.status if problem else 200)
 
     async def begin(self, visit: Visit) -> View | Leave:
-        """Lead to the page where a partner signs people in."""
+        """Lead to the page where a partner signs people in; whom another site has sent here is asked first."""
         author, name = actor(visit).author, visit.request.path_params["name"]
+        partner = await run_in_threadpool(self.partners.get, author.organisation, name)
+        if visit.request.method != "GET" or from_elsewhere(visit.request, self.sign_ins.base_url):
+            return View("sign_in.html", {"partner": partner, "problem": None})
         try:
-            partner = await run_in_threadpool(self.partners.get, author.organisation, name)
             return Leave(await run_in_threadpool(self.sign_ins.begin, author, partner, visit.csrf))
-        except InvalidInput as problem:
-            return await self.all(visit, problem)
+        except CommonplaceError as problem:
+            return View("sign_in.html", {"partner": partner, "problem": problem}, problem.status)
 
     async def finish(self, visit: Visit) -> View | Done:
         """Take what a partner sent somebody back with: a code is exchanged for tokens, once."""
         author, query = actor(visit).author, visit.request.query_params
+        found: list[Partner] = []
 
         def work() -> None:
             pending = self.sign_ins.pending(author, query.get("state", ""), visit.csrf)
-            partner = self.partners.get(author.organisation, pending.partner)
+            found.append(partner := self.partners.get(author.organisation, pending.partner))
             if not (code := query.get("code", "")):
                 declined = query.get("error") == "access_denied"
                 raise InvalidInput(f"{partner.title} gave no code: {'access was denied' if declined else 'it failed'}.")
@@ -185,7 +189,7 @@ class PartnerPages:
         try:
             await run_in_threadpool(work)
         except CommonplaceError as problem:
-            return await self.all(visit, problem)
+            return View("sign_in.html", {"partner": next(iter(found), None), "problem": problem}, problem.status)
         return Done("signed_in", path=PATH)
 
     async def _answers(self, visit: Visit, found: Any) -> View:

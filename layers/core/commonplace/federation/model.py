@@ -6,14 +6,18 @@ stored here, and only while the partner still says the same.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
+from urllib.parse import quote
 
 from commonplace.kernel.errors import Reasoned
+from commonplace.web.mcp.rendering import cleaned as visible
+from commonplace.web.mcp.rendering import whole
 
 State = Literal["approved", "new", "changed", "gone"]
 
@@ -38,9 +42,6 @@ MAX_HITS = 50
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
 _KEPT_CHARACTERS = 55
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
-)
 _LINK = re.compile(r"https?://[^\s<>\"]+")
 
 
@@ -60,9 +61,74 @@ class Challenge:
 class SignInNeeded(PartnerFailed):
     """The partner answers to people who have signed in there."""
 
-    def __init__(self, challenge: Challenge) -> None:
+    def __init__(self, challenge: Challenge, *, lacking: bool = False) -> None:
+        """`lacking` says that the person has signed in, for less than this takes."""
         super().__init__("sign_in")
-        self.challenge = challenge
+        self.challenge, self.lacking = challenge, lacking
+
+
+class Refused(PartnerFailed):
+    """An authorization server says that what it was sent is not valid: asking again is of no use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The authorization server of a partner, as its metadata says, and what a token is to be for."""
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    resource: str
+    registration_endpoint: str = ""
+    revocation_endpoint: str = ""
+    scope: str = ""
+    names_issuer: bool = False
+    """Its answers say by whom they are."""
+    reads_documents: bool = False
+    """It takes the address of a document for the id of a client."""
+    methods: tuple[str, ...] = ()
+    """How clients may prove who they are at its token endpoint."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Return the server that was stored as JSON."""
+        return cls(**{**values, "methods": tuple(values["methods"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """What this deployment is to an authorization server."""
+
+    id: str
+    secret: str = ""
+    method: str = "none"
+    expires_at: int = 0
+    """Epoch seconds; 0 is never."""
+
+    def signed(self, form: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Return a form with the id, and the proof where it has one, and headers (RFC 6749, section 2.3.1)."""
+        form = form | {"client_id": self.id}
+        if not self.secret or self.method == "none":
+            return form, {}
+        if self.method == "client_secret_post":
+            return form | {"client_secret": self.secret}, {}
+        pair = f"{quote(self.id, safe='')}:{quote(self.secret, safe='')}"
+        return form, {"authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a person's sign-in has given, and where it is renewed."""
+
+    access_token: str
+    refresh_token: str
+    server: Server
+    client: Client
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Return the grant that was stored as JSON."""
+        return cls(**{**values, "server": Server.of(values["server"]), "client": Client(**values["client"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +168,8 @@ class Partner:
     """What it said of itself then, as JSON."""
     challenge: Challenge | None = None
     """What it said of signing in; None while it answers without."""
+    issuer: str = ""
+    """Who signs people in there, as it was when somebody looked; empty is nobody yet."""
     compared_at: int = 0
     """Epoch milliseconds at which its list of tools was last held against the approved ones."""
     added_by: str = ""
@@ -201,8 +269,19 @@ def exposed(partner: str, name: str) -> str:
 
 def cleaned(text: object, most: int) -> str:
     """Return a text of a partner without control and invisible characters, cut to a length."""
-    plain = _CONTROL.sub("", str(text)).encode("utf-8", "replace").decode().strip()
+    plain = visible(whole(str(text)))[0].strip()
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+
+
+def one_line(text: object) -> str:
+    """Return a title of a partner: one line, which nothing in it can end."""
+    return cleaned(" ".join(str(text).split()), MAX_TITLE_CHARACTERS)
+
+
+def seen(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema of a partner without characters that nobody sees."""
+    found: dict[str, Any] = json.loads(visible(whole(json.dumps(schema, ensure_ascii=False)))[0])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +294,8 @@ class Hit:
     text: str
 
 
+WEAK = "weak"
+"""What a server of this make says of results that hardly fit."""
 TITLES, URLS = ("title", "name"), ("documentUrl", "url", "link", "href", "uri")
 TEXTS = ("snippet", "text", "description", "summary", "content")
 
@@ -225,24 +306,26 @@ def hits_of(source: str, structured: object, text: str) -> list[Hit]:
     hits = [
         Hit(
             source,
-            cleaned(first(row, TITLES), MAX_TITLE_CHARACTERS),
+            one_line(first(row, TITLES)),
             link(first(row, URLS)),
             cleaned(first(row, TEXTS), MAX_HIT_CHARACTERS),
         )
-        for row in rows[:MAX_HITS]
+        for row in (rows or [])[:MAX_HITS]
+        if row.get("fit") != WEAK
     ]
     found = [hit for hit in hits if hit.title or hit.text]
-    if not found and not rows and text.strip():
+    if rows is None and text.strip():
         found = [Hit(source, "", "", cleaned(text, MAX_HIT_CHARACTERS))]
     return found
 
 
-def rows_of(structured: object) -> list[Mapping[str, Any]]:
-    """Return the first list of objects in an answer's data: `results` where there is one, or else any."""
-    if not isinstance(structured, dict):
-        return []
-    lists = [structured.get("results"), *structured.values()]
-    return next(([row for row in one if isinstance(row, dict)] for one in lists if isinstance(one, list) and one), [])
+def rows_of(structured: object) -> list[Mapping[str, Any]] | None:
+    """Return the first list of objects in an answer's data: `results` where there is one, or else any; None where
+    there is no list."""
+    values = structured if isinstance(structured, dict) else {}
+    lists = [one for one in (values.get("results"), *values.values()) if isinstance(one, list)]
+    found = next((one for one in lists if one), lists[0] if lists else None)
+    return None if found is None else [row for row in found if isinstance(row, dict)]
 
 
 def first(row: Mapping[str, Any], names: Iterable[str]) -> str:

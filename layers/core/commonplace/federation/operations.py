@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -16,7 +19,10 @@ from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, operation
 
 IN_PERSON: dict[str, Any] = {"tier": "vibecoder", "level": "admin", "tool": False}
-NAME = "The partner's name here, such as dao-primitives."
+NAME = "1 to 23 of a-z, digits and single hyphens, such as dao-primitives."
+_NOT_ASCII = re.compile(r"[^\t\n\x20-\x7e]")
+_UNDRAWN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+"""Variation selectors and fillers: Unicode calls them marks and letters, and no font draws them."""
 
 
 class OnePartner(Input):
@@ -24,9 +30,9 @@ class OnePartner(Input):
 
 
 class NewPartner(OnePartner):
-    url: str = Field(max_length=2_048, description="Its MCP address, https.")
-    title: str = Field("", max_length=TITLE_CHARACTERS, description="What people read; empty is the name.")
-    search: str = Field("", max_length=128, description="Its tool that searches; empty is found by name.")
+    url: str = Field(max_length=2_048, description="Such as https://mcp.example.org/mcp")
+    title: str = Field("", max_length=TITLE_CHARACTERS, description="What people read; leave empty to take the name.")
+    search: str = Field("", max_length=128, description="Leave empty to find it by name.")
 
 
 class Approval(OnePartner):
@@ -37,18 +43,38 @@ class Approval(OnePartner):
 
 class NewClient(OnePartner):
     client_id: str = Field(min_length=1, max_length=500, description="Of this deployment, at the partner's server.")
-    client_secret: str = Field("", max_length=500, description="Empty where the server gave none.")
+    client_secret: str = Field("", max_length=500, description="Leave empty where the server gave none.")
 
 
 class Nothing(Input):
     pass
 
 
+class ArgumentFace(Face):
+    name: str
+    type: str
+    """Of JSON Schema; empty where it says none."""
+    required: bool
+    description: str
+
+
 class ToolFace(Face):
+    """A tool as somebody reads it before they approve it, with characters that no font draws written out."""
+
     id: str
+    name: str
+    """Its name at the partner."""
     state: str
+    reads_only: bool
+    """It says now that it changes nothing."""
+    description: str
+    arguments: list[ArgumentFace]
     text: list[str]
-    """Lines of its texts, or of how they differ from those approved."""
+    """Lines of how its texts differ from those approved; of a tool that has not changed, of all its texts."""
+    pinned: list[str]
+    """Lines of all its texts as they are now."""
+    pin: str
+    """Of its texts, where they wait for approval; else empty."""
 
 
 class ReviewFace(Face):
@@ -72,6 +98,8 @@ class PartnerRow(Face):
     changed: int
     gone: int
     answers: str
+    waiting: list[str]
+    """Tools that are new or have changed, by their names here."""
 
 
 class PartnerRows(Face):
@@ -100,7 +128,8 @@ def list_partners(partners: Partners, actor: Actor, _: Nothing) -> dict[str, Any
             answers = error.message
         states = [tool.state for tool in tools]
         counts = {state: states.count(state) for state in ("approved", "new", "changed", "gone")}
-        rows.append({"name": partner.id, "url": partner.url, "search": partner.search, "answers": answers, **counts})
+        row = {"name": partner.id, "url": partner.url, "search": partner.search, "answers": answers, **counts}
+        rows.append(row | {"waiting": list(waiting(tools))})
     return {"partners": rows}
 
 
@@ -112,7 +141,7 @@ def review_partner(partners: Partners, actor: Actor, given: OnePartner) -> dict[
 
 @operation("commons", title="Approve tools", input=Approval, output=Said, **IN_PERSON)
 def approve_tools(partners: Partners, actor: Actor, given: Approval) -> dict[str, str]:
-    """Pin tools as they were shown: from then on they are offered, until they change."""
+    """Approve tools as they were shown; one that changes is withheld."""
     pins = dict(tool.rpartition(" ")[::2] for tool in given.tools)
     if not pins:
         raise InvalidInput("No tool was chosen.", field="tools")
@@ -124,7 +153,7 @@ def approve_tools(partners: Partners, actor: Actor, given: Approval) -> dict[str
 def remove_partner(partners: Partners, actor: Actor, given: OnePartner) -> dict[str, str]:
     """Remove a partner, with what was approved of it and everybody's sign-in there."""
     partners.remove(actor.author, given.name)
-    return {"message": f"{given.name} is no partner any more."}
+    return {"message": f"{given.name} was removed."}
 
 
 @operation("commons", title="Name a client", input=NewClient, output=Said, **IN_PERSON)
@@ -156,10 +185,61 @@ def shown(review: Review) -> dict[str, Any]:
         "title": partner.title,
         "url": partner.url,
         "search": partner.search,
-        "tools": [{"id": tool.id, "state": tool.state, "text": changes(tool)} for tool in review.tools],
+        "tools": [shown_tool(tool) for tool in review.tools],
         "faults": dict(review.faults),
         "sign_in": partner.challenge is not None and not review.tools,
     }
+
+
+def shown_tool(tool: PartnerTool) -> dict[str, Any]:
+    """Return what a person reads of a tool, by what it says now, or said last."""
+    now = replace(tool, approved=tool.offered or tool.approved or "{}")
+    return {
+        "id": tool.id,
+        "name": visible(tool.name),
+        "state": tool.state,
+        "reads_only": now.reads_only,
+        "description": visible(str(now.texts.get("description") or "")),
+        "arguments": arguments_of(now.texts.get("inputSchema")),
+        "text": changes(tool),
+        "pinned": _lines(tool.offered),
+        "pin": pin(tool.offered) if tool.state in ("new", "changed") else "",
+    }
+
+
+def arguments_of(schema: Any) -> list[dict[str, Any]]:
+    """Return the arguments that a schema declares, the required ones first, whatever a partner wrote there."""
+    found = schema if isinstance(schema, dict) else {}
+    properties, required = found.get("properties"), found.get("required")
+    arguments = []
+    for name, one in (properties if isinstance(properties, dict) else {}).items():
+        said = one if isinstance(one, dict) else {}
+        ways = [way for way in (said, *_several(said.get("anyOf"))) if isinstance(way, dict)]
+        types = [each for way in ways for each in _several(way.get("type"))]
+        arguments.append(
+            {
+                "name": visible(name),
+                "type": visible(" or ".join(map(str, types))),
+                "required": name in _several(required),
+                "description": visible(str(said.get("description") or "")),
+            }
+        )
+    return sorted(arguments, key=lambda one: not one["required"])
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def visible(text: str) -> str:
+    """Return a text in which characters that no font draws are written out as `\\uXXXX`; tabs and line ends stay."""
+
+    def written(match: re.Match[str]) -> str:
+        one = match[0]
+        drawn = (one.isprintable() or unicodedata.category(one) == "Zs") and not _UNDRAWN.match(one)
+        return one if drawn else json.dumps(one)[1:-1]
+
+    return _NOT_ASCII.sub(written, text)
 
 
 def waiting(tools: Sequence[PartnerTool]) -> Mapping[str, str]:
@@ -176,4 +256,4 @@ def changes(tool: PartnerTool) -> list[str]:
 
 
 def _lines(texts: str) -> list[str]:
-    return json.dumps(json.loads(texts), indent=1, ensure_ascii=False).splitlines() if texts else []
+    return visible(json.dumps(json.loads(texts), indent=1, ensure_ascii=False)).split("\n") if texts else []

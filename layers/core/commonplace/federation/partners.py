@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from commonplace.federation.model import (
+    MAX_TOOLS,
     NAME,
     Challenge,
     Contact,
@@ -26,25 +28,33 @@ from commonplace.federation.model import (
     pin,
     texts_of,
 )
+from commonplace.federation.rooms import PARTNERS, TOOLS
 from commonplace.federation.sign_ins import SignIns, forget_tokens
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.kernel.fetch import fetchable
 from commonplace.kernel.items import decoded, encode
-from commonplace.kernel.records import Change, Records, Room, is_id
+from commonplace.kernel.records import Change, Records, is_id
 from commonplace.kernel.telemetry import count
 
 if TYPE_CHECKING:
     from commonplace.federation.client.connection import Connections
 
-PARTNERS = Room("partners", Partner)
-TOOLS = Room("partnertools", PartnerTool)
 MOST_PARTNERS = 20
 COMPARED_SECONDS = 3_600
 """How long a comparison of a partner's list with the approved tools holds."""
 TITLE_CHARACTERS = 80
 APPROVED_AT_ONCE = 40
 """Tools, in one transaction with its audit record."""
+
+
+HINTS = {
+    "refused": "Check the path: that of an MCP server often ends in /mcp.",
+    "malformed": "Check the path: that of an MCP server often ends in /mcp.",
+    "unreachable": "Nothing answers there. Is it running, and is its certificate for this name?",
+    "name_unknown": "There is no such host. Check the address.",
+    "too_many_tools": f"A partner has at most {MAX_TOOLS} tools.",
+}
 
 
 class PartnerDown(Unavailable):
@@ -82,7 +92,7 @@ class Partners:
     def get(self, organisation: str, name: str) -> Partner:
         """Return a partner. Raises NotFound."""
         if (found := self.records.get(organisation, PARTNERS, name)) is None:
-            raise NotFound(f"There is no partner {cleaned(name, 40)}.", hint="commonplace partners list shows them.")
+            raise NotFound(f"There is no partner {cleaned(name, 40)}.", hint="/console/partners lists those there are.")
         return found
 
     def tools(self, organisation: str, name: str) -> list[PartnerTool]:
@@ -121,12 +131,18 @@ class Partners:
                 field="name",
             )
         if not fetchable(url, loopback=self.loopback):
+            here = ", or of a server on this machine, such as http://127.0.0.1:8790/mcp" if self.loopback else ""
             raise InvalidInput(
-                "This is no address of a partner.",
-                hint="Give an https URL of a public host and a path, such as https://mcp.example.org/mcp",
+                "This cannot be the address of a partner.",
+                hint=f"Give an https URL of a public host and a path, such as https://mcp.example.org/mcp{here}.",
                 field="url",
             )
-        if len(self.all(author.organisation)) >= MOST_PARTNERS:
+        if self.sign_ins is not None and url.startswith(f"{self.sign_ins.base_url}/"):
+            raise InvalidInput("This is the deployment itself, which is searched anyway.", field="url")
+        known = self.all(author.organisation)
+        if twin := next((one for one in known if one.url == url), None):
+            raise Conflict(f"{twin.id} has this address already.", hint="Remove it first, or look at it.")
+        if len(known) >= MOST_PARTNERS:
             raise Conflict(f"An organisation has at most {MOST_PARTNERS} partners.", hint="Remove one first.")
         now = int(self.clock() * 1_000)
         partner = Partner(
@@ -142,18 +158,21 @@ class Partners:
         try:
             listed, contact = self._listed(author, partner)
             partner = replace(partner, era=contact.era, discovered=contact.discovered)
-            if search and search not in {tool["name"] for tool in listed}:
-                raise InvalidInput(f"The partner has no tool {cleaned(search, 60)}.", field="search")
+            if search and search not in (names := sorted(str(tool["name"]) for tool in listed)):
+                hint = f"It has: {cleaned(', '.join(names), 500)}."
+                raise InvalidInput(f"The partner has no tool {cleaned(search, 60)}.", hint=hint, field="search")
         except SignInNeeded as needed:
             partner = replace(partner, challenge=needed.challenge)
 
         def decide(change: Change) -> None:
             if self.records.get(author.organisation, PARTNERS, name) is not None:
                 raise Conflict(f"There is a partner {name} already.", hint="Remove it first, or take another name.")
+            self._clear(author.organisation, name)  # of one whose removal did not come to its end
             change.add(PARTNERS, partner)
             change.record(author.record("partner added", self.clock(), partner=name, url=url))
 
         self.records.change(author.organisation, decide)
+        self._look(author, partner)
         return self.compare(author.organisation, partner, listed)
 
     def review(self, author: Author, name: str) -> Review:
@@ -164,12 +183,20 @@ class Partners:
             listed, contact = self._listed(author, partner)
         except SignInNeeded as needed:
             self.challenged(author.organisation, partner, needed.challenge)
+            self._look(author, replace(partner, challenge=needed.challenge))
             raise Forbidden(
                 f"{partner.title} lists its tools to people who have signed in there.",
                 hint="Sign in at /console/partners, and look at them there.",
             ) from None
         self.remember(author.organisation, partner, contact)
+        self._look(author, partner)
         return self.compare(author.organisation, partner, listed)
+
+    def _look(self, author: Author, partner: Partner) -> None:
+        """Accept whoever signs people in at a partner now."""
+        if self.sign_ins is not None and partner.challenge is not None:
+            with suppress(InvalidInput):
+                self.sign_ins.accept(author, partner, self.sign_ins.discover(partner))
 
     def stale(self, partner: Partner) -> bool:
         """Return whether a partner's list is to be compared again."""
@@ -216,10 +243,17 @@ class Partners:
             change.remove(PARTNERS, self.get(author.organisation, name))
             change.record(author.record("partner removed", self.clock(), partner=name))
 
+        # The partner goes last: as long as anything of it is there, it can be removed once more.
+        self.get(author.organisation, name)
+        self._clear(author.organisation, name)
         self.records.change(author.organisation, decide)
-        table, tools = self.records.table, self.tools(author.organisation, name)
-        table.write_many(table.delete(TOOLS.at(author.organisation, tool.id, name)) for tool in tools)
-        forget_tokens(self.records, author.organisation, name)
+
+    def _clear(self, organisation: str, name: str) -> None:
+        """Delete the tools of a partner, and what people sign in there with."""
+        table, tools = self.records.table, self.tools(organisation, name)
+        if table.write_many(table.delete(TOOLS.at(organisation, tool.id, name)) for tool in tools):
+            raise Unavailable("Not all tools could be deleted.", hint="Try once more.")
+        forget_tokens(self.records, organisation, name)
 
     def remember(self, organisation: str, partner: Partner, contact: Contact) -> None:
         """Remember how a partner spoke, where that has changed."""
@@ -248,9 +282,8 @@ class Partners:
         except SignInNeeded:
             raise
         except PartnerFailed as error:
-            raise PartnerDown(
-                f"{partner.title} gave no list of tools ({error.reason}).", hint="Try again, or ask who runs it."
-            ) from None
+            hint = HINTS.get(error.reason, "Try again, or ask who runs it.")
+            raise PartnerDown(f"{partner.title} gave no list of tools ({error.reason}).", hint=hint) from None
 
     def compare(self, organisation: str, partner: Partner, listed: Sequence[Mapping[str, Any]]) -> Review:
         """Store what a partner lists now beside what was approved.
@@ -281,12 +314,15 @@ class Partners:
                 written = table.write(table.update(where, moved, "#revision = :revision", **held))
                 if written is not None and was.state == "approved":
                     count("PartnerToolsWithheld")
-        noted: dict[str, Any] = {"comparedAt": now}
+        # What one person's list lacks may be there for others: such a list is not taken for the comparison of an hour.
+        lacking = any(tool.approved and tool.id not in offered for tool in known.values())
+        noted: dict[str, Any] = {} if partner.challenge and lacking else {"comparedAt": now}
         named = {tool["name"]: tool for tool in offered.values()}
         search = partner.search or next((name for name in named if "search" in name), "")
         if search in named:
             noted |= {"search": search, "query": _words_of(named[search])}
-        self._note(organisation, partner, **noted)
+        if noted:
+            self._note(organisation, partner, **noted)
         return Review(self.get(organisation, partner.id), self.tools(organisation, partner.id), faults)
 
 

@@ -12,22 +12,22 @@ import json
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.federation.model import Challenge, Partner, PartnerFailed, SignInNeeded
+from commonplace.federation.model import Challenge, Client, Grant, Partner, PartnerFailed, Refused, Server, SignInNeeded
+from commonplace.federation.rooms import PARTNERS
 from commonplace.identity.secrets import SealBroken, digest, fresh, same, seal, unseal
 from commonplace.kernel.audit import Author
-from commonplace.kernel.errors import Forbidden, InvalidInput, Unavailable
+from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.kernel.fetch import fetchable
-from commonplace.kernel.items import encode
+from commonplace.kernel.items import decoded, encode
 from commonplace.kernel.records import Change, Records, Room
 
 if TYPE_CHECKING:
     from mcp.shared.auth import OAuthToken
 
     from commonplace.federation.client.connection import Connections
-    from commonplace.federation.client.oauth import Client, Server
 
 T = TypeVar("T")
 
@@ -38,9 +38,11 @@ KEPT_SECONDS = 180 * 86_400
 """A token that nobody has renewed for so long is forgotten."""
 EARLY_SECONDS = 60
 """Before its end a token is renewed."""
+RENEWAL_SECONDS = 10.0
+"""Longer than a search waits: a server that answers late has given a new token all the same, which is stored."""
 BUSY_SECONDS = 15
-"""Longer than a renewal takes: whoever claimed it has given up by then."""
-ATTEMPTS, PAUSE_SECONDS = 20, 0.2
+"""Whoever claimed a renewal so long ago has ended with its process."""
+PAUSE_SECONDS = 0.1
 
 REASONS = {
     "no_sign_in": "it does not say who signs people in there",
@@ -49,6 +51,7 @@ REASONS = {
     "commonplace partners client",
     "other_resource": "its metadata is of another address",
     "other_issuer": "its authorization server says that it is another one",
+    "odd_endpoint": "the address where people consent has parameters of its own that clash with those of a sign-in",
     "registration_refused": "its authorization server did not take this deployment as a client",
 }
 
@@ -85,7 +88,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """This deployment as a client: of a partner's authorization server, by an operator, or by registration."""
+    """This deployment as a client of a partner's authorization server: `named` by an operator, or `made` by us."""
 
     id: str
     revision: int
@@ -110,30 +113,62 @@ class SignIns:
     """Of this deployment, as people read it where they consent."""
     loopback: bool = False
     clock: Callable[[], float] = time.time
-    sleep: Callable[[float], None] = time.sleep
+    _renewals: set[asyncio.Task[str | None]] = field(default_factory=set)
 
     @property
     def callback(self) -> str:
         return f"{self.base_url}{CALLBACK}"
 
-    def begin(self, author: Author, partner: Partner, session: str) -> str:
-        """Return the address where a person signs in at a partner; it is good for ten minutes, in this session alone.
-
-        Raises InvalidInput where nobody can sign in there.
-        """
+    def discover(self, partner: Partner) -> Server:
+        """Return who signs people in at a partner. Raises InvalidInput."""
         from commonplace.federation.client import oauth
 
         connections = self.connections()
         try:
             found = oauth.discover(connections.http, partner.url, partner.challenge or Challenge())
             server = connections.run(found)
-            client = self._client(author, partner, server)
         except PartnerFailed as error:
-            why = REASONS.get(error.reason, error.reason)
-            raise InvalidInput(f"Nobody can sign in at {partner.title}: {why}.") from None
+            raise _nobody(partner, error) from None
         if not fetchable(server.authorization_endpoint, loopback=self.loopback):
             raise InvalidInput(f"Nobody can sign in at {partner.title}: its page for that has no public address.")
+        return server
+
+    def accept(self, author: Author, partner: Partner, server: Server) -> None:
+        """Remember who signs people in at a partner: nobody is led elsewhere before somebody has looked again."""
+        if server.issuer == partner.issuer:
+            return
+
+        def decide(change: Change) -> None:
+            where = PARTNERS.at(author.organisation, partner.id)
+            moved: dict[str, Any] = {"issuer": server.issuer, "added": partner.added_at}
+            change.writes.append(
+                self.records.table.update(where, "SET #issuer = :issuer", "#addedAt = :added", **moved)
+            )
+            details = {"partner": partner.id, "issuer": server.issuer[:400]}
+            change.record(author.record("partner issuer accepted", self.clock(), **details))
+
+        self.records.change(author.organisation, decide)
+
+    def begin(self, author: Author, partner: Partner, session: str) -> str:
+        """Return the address where a person signs in at a partner; it is good for ten minutes, in this session alone.
+
+        Raises InvalidInput where nobody can sign in there, and Forbidden where another server does that by now.
+        """
+        from commonplace.federation.client import oauth
+
+        server = self.discover(partner)
+        if partner.issuer and server.issuer != partner.issuer:
+            raise Forbidden(
+                f"{partner.title} sends people to another server by now: {server.issuer[:200]}",
+                hint="Somebody who may add partners has to compare it first, on its page.",
+            )
+        self.accept(author, partner, server)
         state, verifier = fresh(), secrets.token_urlsafe(48)
+        try:
+            client = self._client(author, partner, server)
+            url = oauth.authorization_url(server, client, state=state, verifier=verifier, redirect=self.callback)
+        except PartnerFailed as error:
+            raise _nobody(partner, error) from None
         given = {"server": asdict(server), "client": asdict(client), "verifier": verifier}
         pending = Pending(
             id=digest(state),
@@ -146,7 +181,7 @@ class SignIns:
         )
         where = PENDING.at(author.organisation, pending.id)
         self.records.table.write(self.records.table.new(where, encode(pending)))
-        return oauth.authorization_url(server, client, state=state, verifier=verifier, redirect=self.callback)
+        return url
 
     def pending(self, author: Author, state: str, session: str) -> Pending:
         """Return the sign-in that an answer of a partner belongs to, once: it is over then, whatever comes of it.
@@ -170,38 +205,45 @@ class SignIns:
         return pending
 
     def finish(self, author: Author, partner: Partner, pending: Pending, code: str, issuer: str) -> None:
-        """Exchange the code of a sign-in, and store the tokens. Raises Forbidden, and InvalidInput."""
+        """Exchange the code of a sign-in, and store the tokens. Raises Forbidden, InvalidInput, and NotFound for a
+        partner that was removed meanwhile."""
         from commonplace.federation.client import oauth
 
         values = self._opened(pending.sealed, "sign-in", author, partner)
         if values is None:
             raise Forbidden("The partner has changed since you began.", hint="Begin again at /console/partners.")
-        server, client = oauth.Server(**values["server"]), oauth.Client(**values["client"])
+        server, client = Server.of(values["server"]), Client(**values["client"])
         if (issuer or server.names_issuer) and not same(issuer, server.issuer):
             raise Forbidden(f"This answer is not by the authorization server of {partner.title}.")
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.callback}
+        form["code_verifier"] = values["verifier"]
         connections = self.connections()
         try:
-            given = connections.run(
-                oauth.token(connections.http, server, client, **form, code_verifier=values["verifier"])
-            )
+            given = connections.run(oauth.token(connections.http, server, client, form))
         except PartnerFailed as error:
+            self._unknown(author, partner, error)
             raise InvalidInput(f"{partner.title} gave no token ({error.reason}).", hint="Sign in once more.") from None
 
         def decide(change: Change) -> None:
+            if (now := self.records.get(author.organisation, PARTNERS, partner.id)) is None or now.url != partner.url:
+                raise NotFound(f"{partner.title} was removed meanwhile.")
             # Another sign-in of the same person gives way: the newest consent counts.
-            token = self._token(author, partner, server, client, given)
-            change.writes.append(
-                self.records.table.put(TOKENS.at(author.organisation, token.id, partner.id), encode(token))
-            )
-            change.record(author.record("partner sign-in", self.clock(), partner=partner.id, issuer=server.issuer))
+            grant = Grant(given.access_token, given.refresh_token or "", server, client)
+            token = self._token(author, partner, grant, given)
+            where = TOKENS.at(author.organisation, token.id, partner.id)
+            change.writes.append(self.records.table.put(where, encode(token)))
+            change.require(PARTNERS, partner.id, "#addedAt = :added", added=partner.added_at)
+            details = {"partner": partner.id, "issuer": server.issuer[:400]}
+            change.record(author.record("partner sign-in", self.clock(), **details))
 
         self.records.change(author.organisation, decide)
 
-    def signed_in(self, author: Author, partners: Sequence[str]) -> set[str]:
+    def signed_in(self, author: Author, partners: Sequence[Partner]) -> set[str]:
         """Return the partners at which a person has signed in."""
-        keys = [TOKENS.at(author.organisation, author.account, one) for one in partners] if author.account else []
-        return {str(item["pk"]).rpartition("#")[2] for item in self.records.table.get_many(keys)}
+        known = {partner.id: partner for partner in partners}
+        keys = [TOKENS.at(author.organisation, author.account, one) for one in known] if author.account else []
+        found = {str(item["pk"]).rpartition("#")[2]: decoded(Token, item) for item in self.records.table.get_many(keys)}
+        return {id for id, token in found.items() if token and self._opened(token.sealed, "token", author, known[id])}
 
     async def asked(self, author: Author, partner: Partner, ask: Callable[[str | None], Awaitable[T]]) -> T:
         """Ask a partner with the person's token, where it wants any, and again with a new one where that is refused.
@@ -210,42 +252,57 @@ class SignIns:
         """
         if partner.challenge is None:
             return await ask(None)
-        token = await asyncio.to_thread(self.bearer, author, partner)
+        token = await self.bearer(author, partner)
         try:
             return await ask(token)
-        except SignInNeeded:
-            if token is None or (token := await asyncio.to_thread(self.bearer, author, partner, token)) is None:
+        except SignInNeeded as needed:
+            if token is None or needed.lacking or (token := await self.bearer(author, partner, token)) is None:
                 raise
+        try:
             return await ask(token)
+        except SignInNeeded:  # it refuses what it has just given, and would each time
+            held, _ = await self._in_thread(self._held, author, partner)
+            if held is not None:
+                await self._in_thread(self._drop, author, partner, held)
+            raise
 
-    def bearer(self, author: Author, partner: Partner, refused: str = "") -> str | None:
+    async def bearer(self, author: Author, partner: Partner, refused: str = "") -> str | None:
         """Return a person's access token, renewed where it is due, or where it is the one that the partner `refused`.
 
         None is a person who has to sign in. Raises PartnerFailed.
         """
-        for _ in range(ATTEMPTS if author.account else 0):
-            held = self.records.get(author.organisation, TOKENS, author.account, partner.id)
-            values = self._opened(held.sealed, "token", author, partner) if held else None
-            if held is None or values is None:
+        until = time.monotonic() + RENEWAL_SECONDS
+        while author.account:
+            held, grant = await self._in_thread(self._held, author, partner)
+            if held is None or grant is None:
                 return None
-            now, token = int(self.clock() * 1_000), str(values["access_token"])
-            if token != refused and not 0 < held.renew_at <= now:
-                return token
-            if not values["refresh_token"]:
-                self._drop(author, partner, held)
+            now = int(self.clock() * 1_000)
+            if grant.access_token != refused and not 0 < held.renew_at <= now:
+                return grant.access_token
+            if not grant.refresh_token:
+                await self._in_thread(self._drop, author, partner, held)
                 return None
-            if held.busy_until <= now and (mine := self._claimed(author, partner, held, now)):
-                return self._renewed(author, partner, mine, values)
-            self.sleep(PAUSE_SECONDS)
-        if author.account:
-            raise PartnerFailed("busy")
+            if held.busy_until <= now and (mine := await self._in_thread(self._claimed, author, partner, held, now)):
+                # A caller who goes away meanwhile ends nothing: the answer is stored all the same.
+                renewal = asyncio.ensure_future(self._renewed(author, partner, mine, grant))
+                self._renewals.add(renewal)
+                renewal.add_done_callback(self._ended)
+                return await asyncio.shield(renewal)
+            if time.monotonic() > until:
+                raise PartnerFailed("no_token")
+            await asyncio.sleep(PAUSE_SECONDS)
         return None
+
+    def _ended(self, renewal: asyncio.Task[str | None]) -> None:
+        self._renewals.discard(renewal)
+        if not renewal.cancelled():
+            renewal.exception()  # whoever waits has it; where nobody does, it is no news
 
     def sign_out(self, author: Author, partner: Partner) -> None:
         """Forget a person's tokens at a partner, there too where it takes that."""
         from commonplace.federation.client import oauth
 
-        held = self.records.get(author.organisation, TOKENS, author.account, partner.id)
+        held, grant = self._held(author, partner)
         if held is None:
             return
         where = TOKENS.at(author.organisation, held.id, partner.id)
@@ -255,16 +312,14 @@ class SignIns:
             change.record(author.record("partner sign-out", self.clock(), partner=partner.id))
 
         self.records.change(author.organisation, decide)
-        if (values := self._opened(held.sealed, "token", author, partner)) is not None:
-            server, client = oauth.Server(**values["server"]), oauth.Client(**values["client"])
+        if grant is not None:
             connections = self.connections()
             try:
-                given = values["refresh_token"] or values["access_token"]
-                connections.run(oauth.revoke(connections.http, server, client, given))
+                connections.run(oauth.revoke(connections.http, grant))
             except PartnerFailed:
                 raise Unavailable(
-                    f"The token is deleted here, but {partner.title} did not answer when it was to be revoked.",
-                    hint=f"It ends there by itself, or you revoke it at {server.issuer}.",
+                    f"The token is deleted here, but {partner.title} did not confirm that it is revoked.",
+                    hint=f"It ends there by itself, or you revoke it at {grant.server.issuer}.",
                 ) from None
 
     def name_client(self, author: Author, partner: Partner, id: str, secret: str) -> str:
@@ -274,14 +329,9 @@ class SignIns:
         """
         from commonplace.federation.client import oauth
 
-        connections = self.connections()
-        try:
-            found = oauth.discover(connections.http, partner.url, partner.challenge or Challenge())
-            server = connections.run(found)
-        except PartnerFailed as error:
-            raise InvalidInput(f"{partner.title}: {REASONS.get(error.reason, error.reason)}.") from None
-        client = oauth.Client(id=id, secret=secret, method=oauth.method_of(server, secret))
-        self._store_client(author, "named", partner.id, server, client)
+        server = self.discover(partner)
+        client = Client(id=id, secret=secret, method=oauth.method_of(server, secret))
+        self._store_client(author, partner, "named", server, client)
         return server.issuer
 
     def _client(self, author: Author, partner: Partner, server: Server) -> Client:
@@ -290,45 +340,54 @@ class SignIns:
 
         from commonplace.federation.client import oauth
 
-        if (named := self._stored_client(author, "named", partner.id, server)) is not None:
+        if (named := self._stored_client(author, partner, "named", server)) is not None:
             return named
         if server.reads_documents and self.base_url.startswith("https://"):
-            return oauth.Client(id=f"{self.base_url}{DOCUMENT}")
+            return Client(id=f"{self.base_url}{DOCUMENT}")
         if not server.registration_endpoint:
             raise PartnerFailed("no_client")
-        id = digest(f"{server.issuer} {self.callback}")
-        if (known := self._stored_client(author, "made", id, server)) is not None:
+        known = self._stored_client(author, partner, "made", server)
+        if known is not None and not 0 < known.expires_at <= self.clock():
             return known
-        connections, metadata = (
-            self.connections(),
-            OAuthClientMetadata.model_validate(client_metadata(self.base_url, self.name)),
-        )
+        connections = self.connections()
+        metadata = OAuthClientMetadata.model_validate(client_metadata(self.base_url, self.name))
         made = connections.run(oauth.register(connections.http, server, metadata))
-        self._store_client(author, "made", id, server, made)
+        self._store_client(author, partner, "made", server, made)
         return made
 
-    def _stored_client(self, author: Author, how: str, id: str, server: Server) -> Client | None:
-        from commonplace.federation.client import oauth
-
-        stored = self.records.get(author.organisation, CLIENTS, id, how)
+    def _stored_client(self, author: Author, partner: Partner, how: str, server: Server) -> Client | None:
+        stored = self.records.get(author.organisation, CLIENTS, how, partner.id)
         if stored is None:
             return None
         try:
-            values = unseal(self.key().decode(), _client_purpose(author, id, server), stored.sealed)
+            return Client(**unseal(self.key().decode(), _client_purpose(author, partner, server), stored.sealed))
         except SealBroken:
             return None  # of another server
-        return oauth.Client(**values)
 
-    def _store_client(self, author: Author, how: str, id: str, server: Server, client: Client) -> None:
-        sealed = seal(self.key().decode(), _client_purpose(author, id, server), asdict(client))
-        stored = Registered(id=id, revision=1, sealed=sealed)
+    def _store_client(self, author: Author, partner: Partner, how: str, server: Server, client: Client) -> None:
+        sealed = seal(self.key().decode(), _client_purpose(author, partner, server), asdict(client))
 
         def decide(change: Change) -> None:
-            where = CLIENTS.at(author.organisation, id, how)
+            where = CLIENTS.at(author.organisation, how, partner.id)
+            stored = Registered(id=how, revision=1, sealed=sealed)
             change.writes.append(self.records.table.put(where, encode(stored)))
-            change.record(author.record("partner client", self.clock(), issuer=server.issuer, client=client.id[:300]))
+            details = {"partner": partner.id, "issuer": server.issuer[:400], "client": client.id[:300]}
+            change.record(author.record("partner client", self.clock(), **details))
 
         self.records.change(author.organisation, decide)
+
+    def _unknown(self, author: Author, partner: Partner, error: PartnerFailed) -> None:
+        """Forget a registration that the server does not know any more: the next sign-in makes another."""
+        if error.reason in ("invalid_client", "unauthorized_client"):
+            self.records.table.write(self.records.table.delete(CLIENTS.at(author.organisation, "made", partner.id)))
+
+    async def _in_thread(self, work: Callable[..., T], *given: Any) -> T:
+        return await self.connections().in_thread(work, *given)
+
+    def _held(self, author: Author, partner: Partner) -> tuple[Token | None, Grant | None]:
+        held = self.records.get(author.organisation, TOKENS, author.account, partner.id)
+        values = self._opened(held.sealed, "token", author, partner) if held else None
+        return held, Grant.of(values) if values else None
 
     def _claimed(self, author: Author, partner: Partner, held: Token, now: int) -> Token | None:
         """Return the token as it is claimed for renewal; None where somebody else was faster."""
@@ -340,52 +399,48 @@ class SignIns:
             return None
         return replace(held, revision=held.revision + 1, busy_until=until)
 
-    def _renewed(self, author: Author, partner: Partner, held: Token, values: Mapping[str, Any]) -> str | None:
+    async def _renewed(self, author: Author, partner: Partner, held: Token, grant: Grant) -> str | None:
         from commonplace.federation.client import oauth
 
-        server, client = oauth.Server(**values["server"]), oauth.Client(**values["client"])
-        connections, table = self.connections(), self.records.table
-        where = TOKENS.at(author.organisation, held.id, partner.id)
-        form = {"grant_type": "refresh_token", "refresh_token": values["refresh_token"]}
+        form = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token}
+        connections = self.connections()
         try:
-            given = connections.run(oauth.token(connections.http, server, client, **form))
-        except PartnerFailed as error:
-            if error.reason in ("invalid_grant", "invalid_client", "unauthorized_client"):
-                self._drop(author, partner, held)
-                return None
-            moved = "SET #busyUntil = :zero"
-            table.write(table.update(where, moved, "#revision = :revision", zero=0, revision=held.revision))
-            raise
+            given = await oauth.token(connections.http, grant.server, grant.client, form, RENEWAL_SECONDS)
+        except Refused as error:
+            await self._in_thread(self._drop, author, partner, held)
+            await self._in_thread(self._unknown, author, partner, error)
+            return None
+        except PartnerFailed:
+            await self._in_thread(self._release, author, partner, held)
+            raise PartnerFailed("no_token") from None
         # A server that gives no new refresh token means the old one to go on (RFC 6749, section 6).
-        given.refresh_token = given.refresh_token or values["refresh_token"]
-        token = self._token(author, partner, server, client, given, revision=held.revision + 1)
-        # Whoever signed out, or in anew, meanwhile has the last word.
-        put = table.put(where, encode(token), "#revision = :revision", revision=held.revision)
-        return given.access_token if table.write(put) is not None else None
+        new = replace(grant, access_token=given.access_token, refresh_token=given.refresh_token or grant.refresh_token)
+        token = self._token(author, partner, new, given, revision=held.revision + 1)
+        return given.access_token if await self._in_thread(self._stored, author, partner, held, token) else None
 
-    def _token(
-        self, author: Author, partner: Partner, server: Server, client: Client, given: OAuthToken, *, revision: int = 1
-    ) -> Token:
-        now = self.clock()
-        seconds = given.expires_in or 0
-        values = {
-            "access_token": given.access_token,
-            "refresh_token": given.refresh_token or "",
-            "server": asdict(server),
-            "client": asdict(client),
-        }
+    def _stored(self, author: Author, partner: Partner, held: Token, token: Token) -> bool:
+        """Store a renewed token. Whoever signed out, or in anew, meanwhile has the last word."""
+        table, where = self.records.table, TOKENS.at(author.organisation, held.id, partner.id)
+        return table.write(table.put(where, encode(token), "#revision = :revision", revision=held.revision)) is not None
+
+    def _release(self, author: Author, partner: Partner, held: Token) -> None:
+        table, where = self.records.table, TOKENS.at(author.organisation, held.id, partner.id)
+        moved = "SET #busyUntil = :zero"
+        table.write(table.update(where, moved, "#revision = :revision", zero=0, revision=held.revision))
+
+    def _drop(self, author: Author, partner: Partner, held: Token) -> None:
+        table, where = self.records.table, TOKENS.at(author.organisation, held.id, partner.id)
+        table.write(table.delete(where, "#revision = :revision", revision=held.revision))
+
+    def _token(self, author: Author, partner: Partner, grant: Grant, given: OAuthToken, *, revision: int = 1) -> Token:
+        now, seconds = self.clock(), given.expires_in or 0
         return Token(
             id=author.account,
             revision=revision,
-            sealed=self._sealed(values, "token", author, partner),
+            sealed=self._sealed(asdict(grant), "token", author, partner),
             renew_at=int((now + max(seconds - EARLY_SECONDS, seconds / 2)) * 1_000) if seconds > 0 else 0,
             expires_at=int(now) + KEPT_SECONDS,
         )
-
-    def _drop(self, author: Author, partner: Partner, held: Token) -> None:
-        table = self.records.table
-        where = TOKENS.at(author.organisation, held.id, partner.id)
-        table.write(table.delete(where, "#revision = :revision", revision=held.revision))
 
     def _sealed(self, values: Mapping[str, Any], what: str, author: Author, partner: Partner) -> bytes:
         return seal(self.key().decode(), _purpose(what, author, partner), values)
@@ -412,15 +467,21 @@ def client_metadata(base_url: str, name: str) -> dict[str, Any]:
 
 
 def forget_tokens(records: Records, organisation: str, partner: str) -> None:
-    """Delete everybody's tokens at a partner, and the client that an operator has named for it."""
+    """Delete everybody's tokens at a partner, and the clients that this deployment is there. Raises Unavailable."""
     table = records.table
-    held = records.list(organisation, TOKENS, partner)
-    table.write_many(table.delete(TOKENS.at(organisation, one.id, partner)) for one in held)
-    table.write(table.delete(CLIENTS.at(organisation, partner, "named")))
+    keys = [TOKENS.at(organisation, one.id, partner) for one in records.list(organisation, TOKENS, partner)]
+    keys += [CLIENTS.at(organisation, how, partner) for how in ("named", "made")]
+    if table.write_many(map(table.delete, keys)):
+        raise Unavailable("Not all sign-ins could be deleted.", hint="Try once more.")
 
 
-def _client_purpose(author: Author, id: str, server: Server) -> str:
-    return f"partner client {json.dumps((author.organisation, id, server.issuer, server.token_endpoint))}"
+def _nobody(partner: Partner, error: PartnerFailed) -> InvalidInput:
+    return InvalidInput(f"Nobody can sign in at {partner.title}: {REASONS.get(error.reason, error.reason)}.")
+
+
+def _client_purpose(author: Author, partner: Partner, server: Server) -> str:
+    whose = (author.organisation, partner.id, partner.added_at, server.issuer, server.token_endpoint)
+    return f"partner client {json.dumps(whose)}"
 
 
 def _purpose(what: str, author: Author, partner: Partner) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -13,13 +14,15 @@ from pydantic import Field
 from commonplace.federation.commons import OWN, Commons
 from commonplace.federation.model import (
     MAX_HIT_CHARACTERS,
-    MAX_TITLE_CHARACTERS,
     VIA,
+    WEAK,
     Hit,
     Partner,
     PartnerTool,
     SignInNeeded,
     cleaned,
+    one_line,
+    seen,
 )
 from commonplace.federation.settings import FederationSettings
 from commonplace.identity.principals import scope
@@ -171,7 +174,8 @@ def search_commons(
     lines += [f"{one.title} answers once the person has signed in: {one.url}" for one in pending]
     for one in results:
         also = f", also {', '.join(one.also)}" if one.also else ""
-        lines.append(f"\n[{one.source}{also}] {one.title}\n{one.url or ''}\n{one.text}")
+        # Indented, so that no text of one source looks like the head of another.
+        lines.append(f"\n[{one.source}{also}] {one.title}\n{indent(one.url or '', '  ')}\n{indent(one.text, '  ')}")
     return Answer("\n".join(lines), data)
 
 
@@ -183,7 +187,7 @@ def list_sources(using: Callable[[], Commons], call: Call, _: NoArguments) -> An
     signed_in = commons.signed_in(author, partners)
     for partner in partners:
         tools = commons.partners.tools(organisation, partner.id)
-        offered = [tool.id for tool in tools if tool.state == "approved"]
+        offered = [tool.id for tool in tools if tool.state == "approved" and tool.reads_only]
         line = commons.line(organisation, partner)
         sources.append(
             PartnerPart(
@@ -241,7 +245,7 @@ def partner_tool(using: Callable[[], Commons], partner: Partner, tool: PartnerTo
     texts = tool.texts
     return Tool(
         name=tool.id,
-        title=cleaned(f"{partner.title}: {texts.get('title') or tool.name}", MAX_TITLE_CHARACTERS),
+        title=one_line(f"{partner.title}: {texts.get('title') or tool.name}"),
         description=f"Of the partner {partner.title}. {cleaned(texts.get('description') or '', 4_000)}",
         tier="member",
         arguments=NoArguments,
@@ -249,7 +253,7 @@ def partner_tool(using: Callable[[], Commons], partner: Partner, tool: PartnerTo
         run=partial(call_partner, using, partner, tool),
         cost="search",
         open_world=True,
-        input_schema=texts["inputSchema"],
+        input_schema=seen(texts["inputSchema"]),
         asks=not tool.reads_only,
         raw=True,
     )
@@ -308,6 +312,11 @@ def own_offer(context: ToolsetContext) -> Offer:
     return deferred(lambda: offer_of([one for one in context.toolsets if one.name == KNOWLEDGE]))
 
 
+def text_of(result: Mapping[str, Any]) -> str:
+    """Return the passage that a search of ours has found, or what the document says of itself."""
+    return str(result.get("snippet") or result.get("description") or "")
+
+
 def own_hits(offer: Offer, call: Call, query: str, limit: int) -> Sequence[Hit]:
     """Search our own knowledge base as the caller, whose consent for the commons includes it. The call was counted
     already."""
@@ -316,6 +325,7 @@ def own_hits(offer: Offer, call: Call, query: str, limit: int) -> Sequence[Hit]:
     given = {"query": query, "filters": {"limit": min(limit, MAX_OWN)}}
     found = data_of(invoke(offer, reader, SEARCH, given, spend=lambda *_: None, base_url=call.base_url))
     return [
-        Hit(OWN, one["title"], one["documentUrl"], cleaned(one.get("snippet") or "", MAX_HIT_CHARACTERS))
+        Hit(OWN, one["title"], one["documentUrl"], cleaned(text_of(one), MAX_HIT_CHARACTERS))
         for one in found["results"]
+        if one.get("fit") != WEAK
     ]

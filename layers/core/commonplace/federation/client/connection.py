@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -49,6 +50,7 @@ T = TypeVar("T")
 
 LEGACY, AUTO = "legacy", "auto"
 MAX_SCOPE_CHARACTERS = 1_000
+NAME_THREADS, STORE_THREADS = 32, 8
 OTHER_ERA = frozenset((-32000, -32001, -32600, -32601))
 """Errors of a server that speaks another era than the one remembered: the call has not reached a tool."""
 
@@ -58,6 +60,9 @@ class Connections:
 
     def __init__(self, transport: Callable[[], GuardedTransport] = GuardedTransport, name: str = "commonplace") -> None:
         self._name, self._loop = name, asyncio.new_event_loop()
+        # Name servers that do not answer hold threads: those of our stores are others.
+        self._loop.set_default_executor(ThreadPoolExecutor(NAME_THREADS, "partners-names"))
+        self._stores = ThreadPoolExecutor(STORE_THREADS, "partners-stores")
         self._transport = transport()
         self.http = guarded_client(self._transport)
         threading.Thread(target=self._serve, name="partners", daemon=True).start()
@@ -78,6 +83,10 @@ class Connections:
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Begin a coroutine of this class, or one that awaits such, and return its future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
+        """Return what a function gives that reads a store."""
+        return await self._loop.run_in_executor(self._stores, partial(work, *given))
 
     async def call(
         self,
@@ -183,7 +192,8 @@ class PartnerAuth(httpx2.Auth):
         if response.status_code == HTTPStatus.UNAUTHORIZED or lacking:
             metadata = extract_resource_metadata_from_www_auth(response) or ""
             scope = extract_scope_from_www_auth(response) or ""
-            raise SignInNeeded(Challenge(metadata[:MAX_URL_CHARACTERS], scope[:MAX_SCOPE_CHARACTERS]))
+            challenge = Challenge(metadata[:MAX_URL_CHARACTERS], scope[:MAX_SCOPE_CHARACTERS])
+            raise SignInNeeded(challenge, lacking=lacking and self._token is not None)
 
 
 @asynccontextmanager
@@ -194,7 +204,7 @@ async def alone(seconds: float) -> AsyncIterator[None]:
             yield
     except Exception as error:  # noqa: BLE001 - it may be anything
         inner = first(error)
-        raise inner if isinstance(inner, SignInNeeded) else PartnerFailed(reason_of(inner)) from None
+        raise inner if isinstance(inner, PartnerFailed) else PartnerFailed(reason_of(inner)) from None
 
 
 def first(error: BaseException) -> BaseException:
@@ -207,14 +217,14 @@ def first(error: BaseException) -> BaseException:
 def reason_of(error: BaseException) -> str:
     """Return the code of a failure."""
     match error:
-        case PartnerFailed() | FetchFailed():
+        case FetchFailed():
             return error.reason
         case TimeoutError() | httpx2.TimeoutException():
             return "too_slow"
         case httpx2.TransportError():
             return "unreachable"
         case MCPError():
-            return "refused"
+            return "bad_arguments" if error.error.code == types.INVALID_PARAMS else "refused"
         case ValidationError() | ValueError():
             return "malformed"
     return "failed"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+import json
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx2
 from mcp.client.auth.utils import (
@@ -27,52 +27,16 @@ from mcp.client.auth.utils import (
 from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata, OAuthToken
 from mcp.shared.auth_utils import check_resource_allowed
 
-from commonplace.federation.client.connection import alone
-from commonplace.federation.model import Challenge, PartnerFailed
+from commonplace.federation.client.connection import MAX_SCOPE_CHARACTERS, alone
+from commonplace.federation.model import MAX_URL_CHARACTERS, Challenge, Client, Grant, PartnerFailed, Refused, Server
 
 SECONDS = 10.0
+MAX_TOKEN_CHARACTERS, MAX_CLIENT_CHARACTERS = 8 * 1024, 500
+MAX_TOKEN_SECONDS = 366 * 86_400
 CODES = frozenset(
     ("invalid_grant", "invalid_client", "invalid_request", "invalid_scope", "invalid_target", "unauthorized_client")
 )
 """What a token endpoint answers (RFC 6749, section 5.2; RFC 8707): any other text of it stays out of here."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """The authorization server of a partner, as its metadata says, and what a token is to be for."""
-
-    issuer: str
-    authorization_endpoint: str
-    token_endpoint: str
-    resource: str
-    registration_endpoint: str = ""
-    revocation_endpoint: str = ""
-    scope: str = ""
-    names_issuer: bool = False
-    """Its answers say by whom they are."""
-    reads_documents: bool = False
-    """It takes the address of a document for the id of a client."""
-    methods: tuple[str, ...] = ()
-    """How clients may prove who they are at its token endpoint."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """What this deployment is to an authorization server."""
-
-    id: str
-    secret: str = ""
-    method: str = "none"
-
-    def signed(self, form: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return a form with the id, and the proof where it has one, and headers (RFC 6749, section 2.3.1)."""
-        form = form | {"client_id": self.id}
-        if not self.secret or self.method == "none":
-            return form, {}
-        if self.method == "client_secret_post":
-            return form | {"client_secret": self.secret}, {}
-        pair = f"{quote(self.id, safe='')}:{quote(self.secret, safe='')}"
-        return form, {"authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
 
 
 async def discover(http: httpx2.AsyncClient, url: str, challenge: Challenge) -> Server:
@@ -97,7 +61,11 @@ async def discover(http: httpx2.AsyncClient, url: str, challenge: Challenge) -> 
             raise PartnerFailed("other_issuer")
         if "S256" not in (named.code_challenge_methods_supported or ()):
             raise PartnerFailed("no_pkce")
-        scope = get_client_metadata_scopes(challenge.scope or None, found, named, ["refresh_token"])
+        scope = get_client_metadata_scopes(challenge.scope or None, found, named, ["refresh_token"]) or ""
+        named_urls = (named.authorization_endpoint, named.token_endpoint, named.registration_endpoint or "")
+        urls = (named.issuer, named.revocation_endpoint or "", *named_urls)
+        if any(len(str(url)) > MAX_URL_CHARACTERS for url in urls):
+            raise PartnerFailed("malformed")
         return Server(
             issuer=str(named.issuer),
             authorization_endpoint=str(named.authorization_endpoint),
@@ -105,7 +73,7 @@ async def discover(http: httpx2.AsyncClient, url: str, challenge: Challenge) -> 
             registration_endpoint=str(named.registration_endpoint or ""),
             revocation_endpoint=str(named.revocation_endpoint or ""),
             resource=str(found.resource) if found else url,
-            scope=scope or "",
+            scope=scope if len(scope) <= MAX_SCOPE_CHARACTERS else "",
             names_issuer=named.authorization_response_iss_parameter_supported is True,
             reads_documents=named.client_id_metadata_document_supported is True,
             methods=tuple(named.token_endpoint_auth_methods_supported or ("client_secret_basic",)),
@@ -135,15 +103,18 @@ async def register(http: httpx2.AsyncClient, server: Server, metadata: OAuthClie
         if answer.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
             raise PartnerFailed("registration_refused")
         made = await handle_registration_response(answer)
+        if max(len(made.client_id), len(made.client_secret or "")) > MAX_CLIENT_CHARACTERS:
+            raise PartnerFailed("registration_refused")
         return Client(
             id=made.client_id,
             secret=made.client_secret or "",
             method=made.token_endpoint_auth_method or own,
+            expires_at=max(0, made.client_secret_expires_at or 0),
         )
 
 
 def authorization_url(server: Server, client: Client, *, state: str, verifier: str, redirect: str) -> str:
-    """Return the address where a person consents."""
+    """Return the address where a person consents. Raises PartnerFailed where that has parameters of ours already."""
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     given = {
         "response_type": "code",
@@ -155,27 +126,49 @@ def authorization_url(server: Server, client: Client, *, state: str, verifier: s
         "resource": server.resource,
         **({"scope": server.scope} if server.scope else {}),
     }
-    joint = "&" if urlsplit(server.authorization_endpoint).query else "?"
+    query = urlsplit(server.authorization_endpoint).query
+    if given.keys() & {name for name, _ in parse_qsl(query, keep_blank_values=True)}:
+        raise PartnerFailed("odd_endpoint")
+    joint = "&" if query else "?"
     return f"{server.authorization_endpoint}{joint}{urlencode(given)}"
 
 
-async def token(http: httpx2.AsyncClient, server: Server, client: Client, **form: str) -> OAuthToken:
-    """Return what a token endpoint gives for a code or a refresh token. Raises PartnerFailed."""
-    async with alone(SECONDS):
-        body, headers = client.signed({**form, "resource": server.resource})
+async def token(
+    http: httpx2.AsyncClient, server: Server, client: Client, form: dict[str, str], seconds: float = SECONDS
+) -> OAuthToken:
+    """Return what a token endpoint gives for a code or a refresh token. Raises Refused where it says that either is not
+    valid, and PartnerFailed where it says nothing of use."""
+    async with alone(seconds):
+        body, headers = client.signed(form | {"resource": server.resource})
         answer = await http.post(server.token_endpoint, data=body, headers={"accept": "application/json", **headers})
-        if answer.status_code == HTTPStatus.OK:
-            return OAuthToken.model_validate_json(await answer.aread())
-        code: Any = None
-        if answer.status_code in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED):
-            said = answer.json()
-            code = said.get("error") if isinstance(said, dict) else None
-        raise PartnerFailed(code if isinstance(code, str) and code in CODES else "refused")
+        said = _object(await answer.aread())
+        if answer.status_code == HTTPStatus.OK and isinstance(said.get("access_token"), str):
+            given = OAuthToken.model_validate(said)
+            if max(len(given.access_token), len(given.refresh_token or "")) > MAX_TOKEN_CHARACTERS:
+                raise PartnerFailed("too_large")
+            given.expires_in = max(0, min(given.expires_in or 0, MAX_TOKEN_SECONDS))
+            return given
+        code = said.get("error")
+        # A server may say no with 200 as well, and with words of its own.
+        said_no = HTTPStatus.OK <= answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
+        if said_no and answer.status_code != HTTPStatus.TOO_MANY_REQUESTS:
+            raise Refused(code if isinstance(code, str) and code in CODES else "refused")
+        raise PartnerFailed("failed")
 
 
-async def revoke(http: httpx2.AsyncClient, server: Server, client: Client, given: str) -> None:
-    """Ask a server to forget a token, if it takes that (RFC 7009). Raises PartnerFailed."""
-    if server.revocation_endpoint:
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+async def revoke(http: httpx2.AsyncClient, grant: Grant) -> None:
+    """Ask a server to forget tokens, if it takes that (RFC 7009). Raises PartnerFailed."""
+    if grant.server.revocation_endpoint:
         async with alone(SECONDS):
-            body, headers = client.signed({"token": given})
-            await http.post(server.revocation_endpoint, data=body, headers=headers)
+            body, headers = grant.client.signed({"token": grant.refresh_token or grant.access_token})
+            answer = await http.post(grant.server.revocation_endpoint, data=body, headers=headers)
+            if answer.status_code != HTTPStatus.OK:
+                raise PartnerFailed("refused")
