@@ -86,12 +86,21 @@ def records(
     memory: Annotated[bool, typer.Option("--memory", help="Who changed what is remembered, instead.")] = False,
     console: Annotated[bool, typer.Option("--console", help="Who did what in the console, instead.")] = False,
     chat: Annotated[bool, typer.Option("--chat", help="Turns and approvals of conversations, instead.")] = False,
+    partners: Annotated[
+        bool, typer.Option("--partners", help="Who added, approved, removed or signed in at partners, instead.")
+    ] = False,
     as_json: AsJsonList = False,
     target: Target,
 ) -> None:
     """Read the records of sign-ins, consents, grants, refreshes, revocations and refusals, the newest first."""
     identity = reach(target)
-    asked: dict[Kind, bool] = {"denied": denied, "memory": memory, "console": console, "chat": chat}
+    asked: dict[Kind, bool] = {
+        "denied": denied,
+        "memory": memory,
+        "console": console,
+        "chat": chat,
+        "partners": partners,
+    }
     kinds = [kind for kind, wanted in asked.items() if wanted] or ["audit"]
     if len(kinds) > 1:
         raise CommandError(f"--{kinds[0]} and --{kinds[1]} are two lists.", "Ask for one, then for the other.")

@@ -258,7 +258,8 @@ def test_every_action_is_on_record_without_its_text(room: Room) -> None:
     room.add(1)
     room.browser().post(pending(1), {"action": "reject", "reason": "Known already", "more": "see the wiki"})
     (record,) = room.audit.records
-    assert record.details == {"page": "hive/pending/{id}", "action": "reject"}
+    id = f"hv_{1:026d}"
+    assert record.details == {"page": "hive/pending/{id}", "action": "reject", "path.id": id}
     (made,) = room.made.store.audit.records
     assert (made.event, "see the wiki" in repr(made)) == ("hive.reject", False)
 

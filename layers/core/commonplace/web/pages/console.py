@@ -119,6 +119,7 @@ class Console:
                 return refusal
         # The record is there before anything is done; what fails has a second one.
         details = {"page": page.path, "action": name}
+        details |= {f"path.{each}": str(value) for each, value in request.path_params.items()}
         details |= {f"form.{each}": visit.value(each) for each in action.recorded if visit.value(each)}
         self._record(visit, "ok", "", details)
         try:
