@@ -17,7 +17,7 @@ from local.dev.source import CatalogueFolder, Source, clone, plain_folder
 from local.dev.source import catalogue as catalogue_folder
 from local.errors import INTERRUPTED, CommandError
 from local.knowledge_folder import SAMPLE
-from local.terminal import commands, counted, printable
+from local.terminal import commands, printable
 
 if TYPE_CHECKING:
     from local.dev.laptop import Laptop
@@ -96,9 +96,7 @@ def dev(
     if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
         raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
     catalogues = catalogues_of(source, catalogue or (), sample=path is None)
-    named = [one.partition("=") for one in partner or ()]
-    if wrong := [name for name, _, url in named if not name or not url]:
-        raise CommandError(f"--partner {wrong[0]} names no server.", "Give NAME=URL: reef=https://mcp.example.org/mcp")
+    named = partners_named(partner or ())
     from local.dev.laptop import Laptop
     from local.dev.screen import Screen
     from local.dev.session import data_folder, ended_by_signals, search_engine, serve
@@ -136,8 +134,7 @@ def dev(
                     allow=allow or (),
                     catalogues=catalogues,
                 )
-                given_partners = {name: url for name, _, url in named}
-                beside = partial(after, sample=path is None, partners=given_partners)
+                beside = partial(after, sample=path is None, partners=named, data=data)
                 whole = serve(laptop, screen, once=once, verbose=verbose, engine=chosen, beside=beside)
     except KeyboardInterrupt:
         screen.say("Stopped.")
@@ -146,25 +143,54 @@ def dev(
         raise typer.Exit(1)
 
 
-def after(laptop: "Laptop", screen: "Screen", *, sample: bool, partners: Mapping[str, str]) -> None:
-    """Do what comes once everything is ready: fill the sample, and add partners."""
+def partners_named(given: Sequence[str]) -> dict[str, str]:
+    """Return the addresses of partners by name. Raises CommandError for what can never be one."""
+    if not given:
+        return {}
+    from commonplace.federation.model import NAME
+    from commonplace.federation.operations import NAME as RULE
+    from commonplace.kernel.fetch import fetchable
+
+    found: dict[str, str] = {}
+    for one in given:
+        name, _, url = one.partition("=")
+        shown = f"--partner {printable(one)}"
+        if not name or not url:
+            raise CommandError(f"{shown} names no server.", "Give NAME=URL: reef=https://mcp.example.org/mcp")
+        if not NAME.fullmatch(name):
+            raise CommandError(f"{shown}: {printable(name)} cannot be the name of a partner.", f"Take {RULE}")
+        if not fetchable(url, loopback=True):
+            raise CommandError(
+                f"{shown} is no address of a partner.",
+                "Give https and a public host, or http and 127.0.0.1, each with a path: https://mcp.example.org/mcp",
+            )
+        if name in found:
+            raise CommandError(f"--partner names {name} twice.", "Give each partner a name of its own.")
+        found[name] = url
+    return found
+
+
+def after(
+    laptop: "Laptop", screen: "Screen", *, sample: bool, partners: Mapping[str, str], data: Path | None = None
+) -> None:
+    """Do what comes once everything is ready: fill the sample, and add partners. `data` is what commands name."""
     if sample:
         fill_sample(laptop, screen)
     if partners:
-        add_partners(laptop, screen, partners)
+        add_partners(laptop, screen, partners, data)
 
 
-def add_partners(laptop: "Laptop", screen: "Screen", partners: Mapping[str, str]) -> None:
-    """Add partners, and approve what of them only reads: whoever named them here asked for that."""
-    from local.cli.partners import Here, approved_for_reading
+def add_partners(laptop: "Laptop", screen: "Screen", partners: Mapping[str, str], data: Path | None = None) -> None:
+    """Add partners that are new, and approve what of them only reads: whoever named them here asked for that."""
+    from local.cli.partners import Here, Whose, named_on_start
 
     here = Here(laptop.deployment, None)
     for name, url in partners.items():
         try:
-            tools = approved_for_reading(here, name, url)
-            screen.say(f"Searched beside this: {name}, {printable(url)} ({counted(tools, 'tool', 'tools')} approved)")
+            stands = named_on_start(here, name, url, Whose(data=data))
+            screen.say(f"Searched beside this: {name}, {printable(url)} ({printable(stands)})")
         except (CommandError, CommonplaceError) as error:
-            screen.say(f"{printable(name)} is no partner: {error.message}")
+            screen.say(f"{name} was not added: {error.message} {error.hint or ''}".rstrip())
     screen.say(f"Agents search all sources at {laptop.mcp_url}/commons")
 
 

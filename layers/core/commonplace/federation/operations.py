@@ -7,13 +7,14 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
 
-from commonplace.federation.model import PartnerTool, pin
-from commonplace.federation.partners import TITLE_CHARACTERS, Partners, Review
+from commonplace.federation.model import Partner, PartnerTool, pin
+from commonplace.federation.partners import MOST_PARTNERS, TITLE_CHARACTERS, Partners, Review
 from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput
 from commonplace.web.faces import Face
 from commonplace.web.operations import Actor, Input, operation
@@ -119,8 +120,8 @@ def add_partner(partners: Partners, actor: Actor, given: NewPartner) -> dict[str
 @operation("commons", title="List partners", input=Nothing, output=PartnerRows, command="list", **IN_PERSON)
 def list_partners(partners: Partners, actor: Actor, _: Nothing) -> dict[str, Any]:
     """Ask each partner for its tools, and show what has changed since somebody approved them."""
-    rows: list[dict[str, Any]] = []
-    for partner in partners.all(actor.author.organisation):
+
+    def row(partner: Partner) -> dict[str, Any]:
         tools, answers = partners.tools(actor.author.organisation, partner.id), "yes"
         try:
             tools = list(partners.review(actor.author, partner.id).tools)
@@ -128,9 +129,12 @@ def list_partners(partners: Partners, actor: Actor, _: Nothing) -> dict[str, Any
             answers = error.message
         states = [tool.state for tool in tools]
         counts = {state: states.count(state) for state in ("approved", "new", "changed", "gone")}
-        row = {"name": partner.id, "url": partner.url, "search": partner.search, "answers": answers, **counts}
-        rows.append(row | {"waiting": list(waiting(tools))})
-    return {"partners": rows}
+        named = {"name": partner.id, "url": partner.url, "search": partner.search, "answers": answers}
+        return named | counts | {"waiting": list(waiting(tools))}
+
+    # At once: several that do not answer take no longer than one.
+    with ThreadPoolExecutor(MOST_PARTNERS) as pool:
+        return {"partners": list(pool.map(row, partners.all(actor.author.organisation)))}
 
 
 @operation("commons", title="Look at a partner", input=OnePartner, output=ReviewFace, **IN_PERSON)
