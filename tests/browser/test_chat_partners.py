@@ -55,6 +55,7 @@ def test_an_answer_cites_two_sources_that_are_reached_by_keyboard(browser: Brows
     with visiting(browser, None, at=[federated.url]) as ada:
         ada.go(f"{federated.url}/console/chat")
         ada.press("Ada, member")
+        expect(ada.page.get_by_role("main")).to_contain_text("Partners are searched too.")
         ask(ada, "commons: crabs")
         whole(ada)
         answer = ada.page.locator("#turns .answer").last

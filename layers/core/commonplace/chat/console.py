@@ -53,7 +53,8 @@ def pages(context: PageContext) -> ConsolePages:
     settings = ChatTables.from_environ(context.environ)
     store: ChatStore = deferred(settings.store)
     model = settings.chat_model
-    show = partial(show_chat, store, model is not None and model.kind != "none")
+    partners = bool(context.environ.get("FEDERATION", "").strip())
+    show = partial(show_chat, store, model is not None and model.kind != "none", partners)
     return ConsolePages(
         pages=[
             ConsolePage(path="chat", title="Chat", show=show, need=MEMBER),
@@ -64,12 +65,13 @@ def pages(context: PageContext) -> ConsolePages:
     )
 
 
-async def show_chat(store: ChatStore, generative: bool, visit: Visit) -> View:
+async def show_chat(store: ChatStore, generative: bool, partners: bool, visit: Visit) -> View:
     principal, id = visit.principal, visit.request.path_params.get("id")
     values: dict[str, Any] = {
         "api": f"{API}/chat",
         "id": id or uuid.uuid4().hex,
         "generative": generative,
+        "partners": partners,
         "most": MAX_PROMPT_CHARACTERS,
         "rows": [],
         "turns": [],
