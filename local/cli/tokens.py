@@ -25,7 +25,9 @@ def mint(
     agent: Annotated[str, typer.Option(help="What the program is called; records and pull requests say so.")],
     scopes: Annotated[str, typer.Option(help='Such as "knowledge:read memory:write".')],
     tier: Annotated[str, typer.Option(help="public, member or vibecoder.")] = "member",
-    path: Annotated[str, typer.Option(help="What it is for: /mcp, /mcp/all, /mcp/knowledge, /api.")] = "/mcp",
+    path: Annotated[
+        str, typer.Option(help="What it is for: /mcp, /mcp/all, /mcp/knowledge, /mcp/commons, /api.")
+    ] = "/mcp",
     days: Annotated[int, typer.Option(min=1, max=366, help="How long it lasts.")] = 90,
     target: Target,
 ) -> None:

@@ -10,8 +10,9 @@ import typer
 from local.cli import app, parser
 from tests.unit.docs.pages import ROOT, Command, commands, label, pages
 
-PLAIN = {"aws", "curl", "export", "npm", "npx", "python", "source"}
-"""Commands that are not ours: tests/integration/test_readme.py runs `curl`, tests/browser/test_sites.py Astro."""
+PLAIN = {"aws", "curl", "export", "mkdir", "npm", "npx", "printf", "python", "source"}
+"""Commands that are not ours: tests/integration/test_readme.py and test_federation.py run `curl`, `mkdir` and `printf`,
+tests/browser/test_sites.py Astro."""
 CDK = {"bootstrap", "destroy", "diff"}
 
 
