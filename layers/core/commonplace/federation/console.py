@@ -66,7 +66,7 @@ CLIENT = Form(
     "Save",
     {"client_id": "Client id", "client_secret": "Client secret"},
     kinds={"client_id": "text", "client_secret": "text"},
-    about="Only where its server takes neither our document nor a registration. Whoever runs it gives out id and secret.",
+    about="Only where its server takes neither our document nor a registration. Whoever runs it gives id and secret.",
 )
 REMOVE = Form("remove", remove_partner, "Remove", "Remove", about=remove_partner.description, sure=True)
 
