@@ -161,7 +161,7 @@ def partners_named(given: Sequence[str]) -> dict[str, str]:
             raise CommandError(f"{shown}: {printable(name)} cannot be the name of a partner.", f"Take {RULE}")
         if not fetchable(url, loopback=True):
             raise CommandError(
-                f"{shown} is no address of a partner.",
+                f"{shown}: this cannot be the address of a partner.",
                 "Give https and a public host, or http and 127.0.0.1, each with a path: https://mcp.example.org/mcp",
             )
         if name in found:

@@ -124,7 +124,7 @@ def test_a_partner_is_added_reviewed_approved_and_removed(folder: Path, here: De
     ("name", "url", "says"),
     [
         ("gone", "http://127.0.0.1:1/mcp", "unreachable"),
-        ("gone", "http://partner.example/mcp", "no address of a partner"),
+        ("gone", "http://partner.example/mcp", "cannot be the address"),
         ("Gone", "https://partner.example/mcp", "cannot be the name"),
     ],
 )

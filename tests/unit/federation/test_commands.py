@@ -130,8 +130,8 @@ def test_a_partner_named_on_start_is_approved_once_and_what_changes_waits(partne
     [
         (["reef"], "names no server"),
         (["Reef=https://mcp.example.org/mcp"], "cannot be the name"),
-        (["reef=http://mcp.example.org/mcp"], "no address"),
-        (["reef=https://mcp.example.org"], "no address"),
+        (["reef=http://mcp.example.org/mcp"], "cannot be the address"),
+        (["reef=https://mcp.example.org"], "cannot be the address"),
         (["reef=http://127.0.0.1:1/mcp", "reef=http://127.0.0.1:2/mcp"], "names reef twice"),
     ],
 )
