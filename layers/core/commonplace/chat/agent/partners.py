@@ -53,8 +53,8 @@ def partners_of(commons: Offer, caller: Caller) -> Partners | None:
     except CommonplaceError as error:
         logger.warning("a chat goes on without partners", extra={"error": type(error).__name__})
         return None
-    listed = data_of(answer)["sources"]
-    sources = {one["name"]: one for one in listed if one["status"] != "unapproved" or one.get("tools")}
+    listed, having = data_of(answer)["sources"], {one.name.partition("__")[0] for one in tools}
+    sources = {one["name"]: one for one in listed if one["status"] != "unapproved" or one["name"] in having}
     return Partners(sources, tools) if any(one.get("url") for one in sources.values()) else None
 
 
