@@ -1,11 +1,12 @@
 """Parts that commands share: their parser, options, tables and counts, and findings as GitHub annotations."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from commonplace.repository.problems import Severity
 
@@ -16,11 +17,28 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 AsJsonList = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
 PIPE_WIDTH = 200
+LONGEST_LINE = 1_000
 _ANNOTATIONS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
+
+
+class CommandList(TyperGroup):
+    """A group of commands whose help has the whole first sentence of each, in parts where it names some."""
+
+    parts: Mapping[str, Sequence[str]] = {}
+    """Title -> names of commands, in the order of the help."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands; what is long goes on in the next line."""
+        found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        lines = {name: one.get_short_help_str(LONGEST_LINE) for name, one in found.items() if one and not one.hidden}
+        for title, names in (self.parts or {"Commands": tuple(lines)}).items():
+            with formatter.section(title):
+                formatter.write_dl([(name, lines[name]) for name in names if name in lines])
 
 
 def commands(text: str | None = None, *, add_completion: bool = False, **more: Any) -> typer.Typer:
     """A parser that leaves errors to the command line. With a text it is a group, whose help shows it."""
+    more = {"cls": CommandList} | more
     return typer.Typer(
         help=text,
         no_args_is_help=text is not None,

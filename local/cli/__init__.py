@@ -9,19 +9,27 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from commonplace import __version__
 from commonplace.kernel.errors import CommonplaceError
 from local.errors import CommandError
-from local.terminal import commands
+from local.terminal import CommandList, commands
 
 OUTSIDE = ("botocore.", "httpx", "commonplace.")
 """Errors of these modules speak of the outside world, not of a defect: no traceback helps."""
 
 
-class Commands(TyperGroup):
+PARTS = {
+    "Write": ("dev", "validate", "why", "kb", "hive", "reference", "governance"),
+    "Ask": ("search", "connect", "partners"),
+    "Operate": ("sync", "index", "smoke", "clients", "tokens", "grants", "operators"),
+}
+
+
+class Commands(CommandList):
     """The commands, each read from its module when it is run or completed; the list shows first lines alone."""
+
+    parts = PARTS
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command's own parser in place of its line in the list."""

@@ -99,7 +99,7 @@ def search(
     stage: Stage = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Search the knowledge base that runs here, or that is deployed."""
+    """Search the knowledge base that runs here, or that is deployed. Exit code 1: nothing was found."""
     from commonplace.documents.content.ontology import ONTOLOGY
 
     expect = question.expect
@@ -111,10 +111,12 @@ def search(
     answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
     if json:
         print_json(answer)
-        return
-    typer.echo(results_text(answer))
-    if question.explained:
-        print_explanation(answer.get("explanation"), publication_known=file is None)
+    else:
+        typer.echo(results_text(answer))
+        if question.explained:
+            print_explanation(answer.get("explanation"), publication_known=file is None)
+    if not answer["results"]:
+        raise typer.Exit(1)
 
 
 def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: str | None) -> tuple[Path | None, str]:

@@ -198,7 +198,8 @@ class Screen:
             for line in finding_lines(outcome.report.judged(), every=verbose):
                 self.say(line)
             self.say(outcome.shown)
-            self.say(f"{counts.documents} documents, {counts.attachments} attachments")
+            documents = counted(counts.documents, "document", "documents")
+            self.say(f"{documents}, {counted(counts.attachments, 'attachment', 'attachments')}")
             self.say(tally_line(outcome.report.tally))
         if verbose and outcome.report:
             skipped = outcome.report.skipped

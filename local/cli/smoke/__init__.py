@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import typer
 
 from local.cli.smoke.checks import CHECKS
-from local.cli.smoke.site import Site, run, table
+from local.cli.smoke.site import Failed, Site, run, table
 from local.deployment import web_address
 from local.errors import CommandError
 from local.terminal import commands
@@ -28,6 +28,10 @@ def smoke(
 ) -> None:
     """Check a deployment from outside. Writes nothing, signs nobody in."""
     site = Site(_address(url), _address(origin) if origin else None, seconds)
+    try:
+        site.get("/health")
+    except Failed as error:
+        raise CommandError(f"{site.base} does not answer ({error.detail}).", error.hint) from None
     findings = run(site, CHECKS)
     if json:
         typer.echo(jsonlib.dumps({"url": site.base, "checks": [dataclasses.asdict(each) for each in findings]}))

@@ -1,11 +1,12 @@
 """One chat for each test."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.fakes.chats import ChatWorld
+from tests.fakes.one_at_a_time import OneAtATime
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def world(dynamodb: "DynamoDBClient") -> Iterator[ChatWorld]:
-    made = ChatWorld(dynamodb)
+    client: Any = OneAtATime(dynamodb)
+    made = ChatWorld(client)
     yield made
     made.close()

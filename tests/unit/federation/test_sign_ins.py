@@ -31,6 +31,7 @@ from commonplace.kernel.records import Records
 from commonplace.kernel.table import Table
 from tests.dynamodb_fixture import dump, new_table
 from tests.fakes.identity_stores import Clock
+from tests.fakes.one_at_a_time import OneAtATime
 from tests.fakes.partners import Seen, serving
 from tests.fakes.partners_sign_in import consented, revoked, signed_partner, used_up
 
@@ -56,7 +57,8 @@ def connections() -> Iterator[Connections]:
 
 @pytest.fixture
 def partners(dynamodb: DynamoDBClient, connections: Connections, clock: Clock) -> Partners:
-    records = Records(Table(dynamodb, new_table(dynamodb, "records")), new_table(dynamodb, "activity"), KIND)
+    client: Any = OneAtATime(dynamodb)
+    records = Records(Table(client, new_table(dynamodb, "records")), new_table(dynamodb, "activity"), KIND)
     sign_ins = SignIns(
         records, lambda: connections, lambda: b"k" * 40, base_url=BASE, name="Garden", loopback=True, clock=clock
     )

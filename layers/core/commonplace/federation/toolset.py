@@ -169,7 +169,7 @@ def search_commons(
     ]
     pending = pending_auth(call, {one.name: one.title for one in found.sources if one.status == "sign_in"})
     data = CommonsOutput(results=results, sources=sources, partial=found.partial, pending_auth=pending or None)
-    lines = [f"{len(results)} results of {len(sources)} sources."]
+    lines = [f"{_counted(len(results), 'result')} of {_counted(len(sources), 'source')}."]
     lines += [f"No answer from {one.title}: {one.status}." for one in found.sources if one.status != "ok"]
     lines += [f"{one.title} answers once the person has signed in: {one.url}" for one in pending]
     for one in results:
@@ -177,6 +177,10 @@ def search_commons(
         # Indented, so that no text of one source looks like the head of another.
         lines.append(f"\n[{one.source}{also}] {one.title}\n{indent(one.url or '', '  ')}\n{indent(one.text, '  ')}")
     return Answer("\n".join(lines), data)
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing if number == 1 else f'{thing}s'}"
 
 
 def list_sources(using: Callable[[], Commons], call: Call, _: NoArguments) -> Answer:

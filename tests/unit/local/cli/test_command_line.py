@@ -10,7 +10,7 @@ import pytest
 
 from commonplace import __version__
 from commonplace.web.mcp.calls import Surface
-from local.cli import modules
+from local.cli import PARTS, modules
 from tests.integration.running_dev import COMMAND
 from tests.unit.docs.pages import ROOT
 
@@ -31,6 +31,14 @@ def test_help_is_one_letter_away(words: list[str]) -> None:
     short, long = said(*words, "-h"), said(*words, "--help")
     assert (short.returncode, short.stdout) == (0, long.stdout)
     assert short.stdout.startswith(f"Usage: {' '.join(['commonplace', *words])} ")
+
+
+def test_every_command_stands_in_one_part_of_the_help_with_its_whole_sentence() -> None:
+    assert sorted(name for names in PARTS.values() for name in names) == sorted(modules())
+    for words in ([], ["kb"], ["partners"]):
+        shown = said(*words, "-h").stdout
+        assert "..." not in shown.replace("[ARGS]...", ""), shown
+    assert [title for title in PARTS if f"{title}:\n" in said("-h").stdout] == ["Write", "Ask", "Operate"]
 
 
 def test_the_version_is_the_same_everywhere() -> None:
