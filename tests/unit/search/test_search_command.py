@@ -68,7 +68,7 @@ def test_an_explanation_is_part_of_the_json(index: Path) -> None:
 def test_filters_restrict_and_a_parent_type_means_its_children(index: Path) -> None:
     assert "Tide pools" in run("crabs", "--index", str(index), "--type", "resource", "--tag", "sea")[1]
     code, told = run("crabs wind", "--index", str(index), "--group", "nobody")
-    assert (code, told.splitlines()[0]) == (0, "Nothing was found.")
+    assert (code, told.splitlines()[0]) == (1, "Nothing was found.")
     assert "without them" in told
 
 

@@ -154,7 +154,7 @@ def test_a_page_without_rows_is_not_the_end_of_a_list(shed: Shed) -> None:
 @pytest.mark.parametrize(
     ("query", "said", "named"),
     [
-        ("colour=green", "Input should be", "filter-colour"),
+        ("colour=green", "must be ", "filter-colour"),
         ("cursor=of-nobody", "This cursor does not belong to this list.", ""),
     ],
 )
@@ -197,8 +197,8 @@ def test_a_form_does_the_operation(member: Browser, shed: Shed) -> None:
     ("changed", "name", "said"),
     [
         ({"name": "x"}, "name", "at least 2 characters"),
-        ({"weight": "heavy"}, "weight", "valid number"),
-        ({"colour": ""}, "colour", "Input should be"),
+        ({"weight": "heavy"}, "weight", "must be a number"),
+        ({"colour": ""}, "colour", "must be"),
         ({"name": "taken"}, "name", "There is one of this name."),
     ],
 )

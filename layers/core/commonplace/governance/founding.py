@@ -39,6 +39,7 @@ from commonplace.kernel.errors import CommonplaceError, Conflict, InvalidInput
 from commonplace.kernel.items import key as key_of
 from commonplace.kernel.records import Room
 from commonplace.kernel.yaml import Place, YamlError, read
+from commonplace.web.faults import words
 from commonplace.web.operations import Actor, Operation
 
 MAX_BYTES, MAX_DEPTH, MAX_VALUES, MAX_FAULTS = 2_000_000, 16, 100_000, 50
@@ -239,7 +240,7 @@ def founding(text: str, governance: Governance) -> Plan:
         faults: list[tuple[Any, str]] = list(plan.faults)
     except ValidationError as error:
         known = listed(FoundingFile.model_fields)
-        faults = [(one["loc"], f"{one['msg']} (in the file {known})") for one in error.errors(include_url=False)]
+        faults = [(one["loc"], f"{words(one)} (in the file {known})") for one in error.errors(include_url=False)]
     if not faults:
         return plan
     lines = []

@@ -25,6 +25,7 @@ from commonplace.identity.principals import KINDS, MEMBERSHIP, Level, Principal,
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import InvalidInput, NotFound
 from commonplace.web.faces import Face, derived
+from commonplace.web.faults import words
 from commonplace.web.mcp.budgets import estimate_tokens, fitting
 from commonplace.web.mcp.declaration import Cost, SnakeCaseArguments
 from commonplace.web.mcp.rendering import compact
@@ -192,7 +193,7 @@ def accepted(model: type[Any], values: Mapping[str, Any]) -> Any:
     try:
         return model(**values)
     except ValidationError as error:
-        faults = [(".".join(map(str, one["loc"])), str(one["msg"])) for one in error.errors()]
+        faults = [(".".join(map(str, one["loc"])), words(one)) for one in error.errors()]
         message = "; ".join(f"{name or 'input'}: {why}" for name, why in faults[:5])
         raise InvalidInput(message, fields=[{"field": name, "message": why} for name, why in faults]) from None
 

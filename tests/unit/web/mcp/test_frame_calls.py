@@ -85,7 +85,7 @@ def test_an_exact_tool_refuses_a_number_beyond_its_bounds_and_still_knows_other_
     for limit in (0, 21, "99"):
         result = call(served(exact), "search_exactly", {"q": "rock", "limit": limit})
         assert result.is_error
-        assert text_of(result).startswith("INVALID_INPUT: limit: should be ")
+        assert text_of(result).startswith("INVALID_INPUT: limit: must be ")
     assert not call(served(exact), "search_exactly", {"q": "rock", "top_k": "20"}).is_error
 
 
@@ -124,7 +124,7 @@ def test_a_tool_that_writes_refuses_what_it_does_not_know() -> None:
 def test_bad_arguments_are_told_without_the_words_of_a_library() -> None:
     result = call(served(), "search_pools", {"query": "", "limit": "many"})
     assert result.is_error
-    assert text_of(result).startswith("INVALID_INPUT: query: String should have at least 1 character; limit: ")
+    assert text_of(result).startswith("INVALID_INPUT: query: must have at least 1 character; limit: ")
     assert "pydantic" not in text_of(result)
 
 

@@ -67,6 +67,7 @@ from commonplace.chat.store import ChatStore, Reserved
 from commonplace.kernel.audit import AuditRecord
 from commonplace.kernel.errors import CommonplaceError, Forbidden, InvalidInput
 from commonplace.kernel.telemetry import count
+from commonplace.web.faults import words
 
 logger = logging.getLogger(__name__)
 
@@ -438,7 +439,7 @@ async def _read(request: Request, agent: Agent[Run, Any], owner: Owner, run: str
         )
         assert isinstance(adapter, Adapter)  # noqa: S101 - the class that was asked
     except ValidationError as error:
-        where = [(".".join(map(str, one["loc"]))[:100], one["msg"]) for one in error.errors()[:5]]
+        where = [(".".join(map(str, one["loc"]))[:100], words(one)) for one in error.errors()[:5]]
         faults = [{"field": field, "message": message} for field, message in where]
         raise InvalidInput("This is no message as the AI SDK sends it.", fields=faults) from None
     if not ID.fullmatch(adapter.run_input.id):

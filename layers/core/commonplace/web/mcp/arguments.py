@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web import argument_names
 from commonplace.web.argument_names import MAX_NAME_CHARACTERS, QUESTIONS, closest, plain, singular
+from commonplace.web.faults import words
 from commonplace.web.mcp.declaration import Arguments
 
 MAX_SHAPE_DEPTH = 8
@@ -138,11 +139,9 @@ def understand(
         return model.model_validate(values), notes
     except ValidationError as error:
         faults = []
-        for fault in error.errors(include_url=False, include_input=False, include_context=False)[:MAX_NAMED]:
+        for fault in error.errors(include_url=False, include_input=False)[:MAX_NAMED]:
             name = ".".join(str(part) for part in fault["loc"]) or "The arguments"
-            message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
-            message = message if len(message) <= 240 else message[:239] + "…"
-            faults.append(f"{name} is missing" if fault["type"] == "missing" else f"{name}: {message}")
+            faults.append(f"{name} is missing" if fault["type"] == "missing" else f"{name}: {words(fault)}")
         more = error.error_count() - len(faults)
         message = "; ".join(faults) + (f"; and {more} more." if more > 0 else ".")
         raise InvalidInput(" ".join((message, *notes)), hint=_names_here(shape)) from None

@@ -77,8 +77,8 @@ ERRORS: dict[int, ErrorExample] = {
         "A parameter is outside its bounds, or there is no such parameter; `fields` says which and what is valid.",
         error_body(
             "INVALID_INPUT",
-            "limit: Input should be less than or equal to 100",
-            fields=[{"in": "query", "field": "limit", "message": "Input should be less than or equal to 100"}],
+            "limit: must be at most 100",
+            fields=[{"in": "query", "field": "limit", "message": "must be at most 100"}],
         ),
     ),
     429: (

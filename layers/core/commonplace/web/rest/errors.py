@@ -6,6 +6,7 @@ from starlette.types import Scope
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.web import envelopes
+from commonplace.web.faults import words
 
 
 def render(scope: Scope, error: Exception) -> Response:
@@ -16,7 +17,7 @@ def render(scope: Scope, error: Exception) -> Response:
     for fault in error.errors():
         # Where and what, never the value: it may be anything.
         place, *path = fault["loc"] or ("request",)
-        text = str(fault["msg"]).removeprefix("Value error, ")
+        text = words(fault)
         fields.append({"in": place, "field": ".".join(map(str, path)) or str(place), "message": text})
     message = "; ".join(f"{one['field']}: {one['message']}" for one in fields[:5])
     hint = "/api/v1/openapi.json describes every parameter."
