@@ -51,9 +51,9 @@ def test_a_text_that_is_mostly_personal_is_refused_in_the_seeds_words(here: Agen
     [
         ({"content": "too short"}, "at least 10 characters"),
         ({"content": "x" * 20_001}, "at most 20,000 characters"),
-        ({"confidence": 1.1}, "less than or equal to 1"),
-        ({"confidence": -0.1}, "greater than or equal to 0"),
-        ({"tags": ["t"] * 21}, "at most 20 items"),
+        ({"confidence": 1.1}, "must be at most 1"),
+        ({"confidence": -0.1}, "must be at least 0"),
+        ({"tags": ["t"] * 21}, "at most 20 entries"),
         ({"tags": ["t" * 65]}, "at most 64 characters"),
         ({"framework": "f" * 101}, "at most 100 characters"),
         ({"run_id": "r" * 201}, "at most 200 characters"),
