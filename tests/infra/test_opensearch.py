@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.capabilities import CAPABILITIES
 from commonplace.search.opensearch.roles import REVISION
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.settings import IndexSettings
@@ -429,7 +430,8 @@ def test_the_machine_calls_the_build_function_and_nothing_else(opensearch: Templ
 
 def test_what_can_go_wrong_in_a_domain_has_an_alarm(opensearch: Template) -> None:
     alarms = {each["AlarmName"].removeprefix("commonplace-dev-"): each for each in _alarms(opensearch)}
-    assert set(OPTIONAL_ALARMS) - {ROTATION_STUCK, "catalogue-refused", "chat-failures"} <= alarms.keys()
+    of_others = {alarm.name for each in CAPABILITIES if each.requires for alarm in each.alarms}
+    assert set(OPTIONAL_ALARMS) - of_others - {ROTATION_STUCK} <= alarms.keys()
     for expected in DOMAIN_ALARMS:
         alarm = alarms[expected.name]
         assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/ES", expected.metric)
