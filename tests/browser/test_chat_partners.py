@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from commonplace.federation.model import pin
-from commonplace.federation.settings import partners_in
 from commonplace.kernel.audit import Author
+from local.cli.partners import partners_of
 from local.dev.laptop import Laptop
 from local.dev.source import clone
 from tests.browser.chromium import axe
@@ -34,18 +34,8 @@ def federated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
     ):
         running.push()
         running.wait()
-        deployment, outputs = running.deployment, running.deployment.outputs
-        partners = partners_in(
-            deployment.client("dynamodb"),
-            deployment.client("secretsmanager"),
-            records=outputs["RecordsTable"],
-            activity=outputs["ActivityTable"],
-            secret=outputs["IdentitySecretArn"],
-            base_url=running.url,
-            name="Commonplace",
-            loopback=True,
-        )
-        by = Author(organisation=outputs["Organisation"], account="account-ada")
+        partners = partners_of(running.deployment)
+        by = Author(organisation=running.deployment.outputs["Organisation"], account="account-ada")
         tools = partners.add(by, "reef", url, title="The reef").tools
         partners.approve(by, "reef", {tool.id: pin(tool.offered) for tool in tools})
         yield running

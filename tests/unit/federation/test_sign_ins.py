@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from commonplace.federation.client.connection import Connections
-from commonplace.federation.client.transport import GuardedTransport
 from commonplace.federation.commons import Commons
 from commonplace.federation.model import Challenge, PartnerFailed, pin
 from commonplace.federation.partners import COMPARED_SECONDS, Partners
@@ -42,17 +40,6 @@ ADA = Author(organisation="garden", account="a" * 32)
 VI = replace(ADA, account="b" * 32)
 SESSION = "session-of-ada"
 BASE = "http://127.0.0.1:8788"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(scope="module")
-def connections() -> Iterator[Connections]:
-    with closing(Connections(partial(GuardedTransport, loopback=True))) as made:
-        yield made
 
 
 @pytest.fixture

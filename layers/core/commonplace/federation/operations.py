@@ -122,11 +122,10 @@ def list_partners(partners: Partners, actor: Actor, _: Nothing) -> dict[str, Any
     """Ask each partner for its tools, and show what has changed since somebody approved them."""
 
     def row(partner: Partner) -> dict[str, Any]:
-        tools, answers = partners.tools(actor.author.organisation, partner.id), "yes"
         try:
-            tools = list(partners.review(actor.author, partner.id).tools)
+            tools, answers = partners.review(actor.author, partner.id).tools, "yes"
         except CommonplaceError as error:  # one that is down is a row like the others
-            answers = error.message
+            tools, answers = partners.tools(actor.author.organisation, partner.id), error.message
         states = [tool.state for tool in tools]
         counts = {state: states.count(state) for state in ("approved", "new", "changed", "gone")}
         named = {"name": partner.id, "url": partner.url, "search": partner.search, "answers": answers}

@@ -80,7 +80,7 @@ class Partners:
     records: Records
     connections: Callable[[], Connections]
     sign_ins: SignIns | None = None
-    """People's sign-ins at partners; None where there are no people, as at a command line."""
+    """People's sign-ins at partners; None where nobody can sign in."""
     loopback: bool = False
     """Partners may be `http://` addresses of this machine: on a laptop alone."""
     clock: Callable[[], float] = time.time

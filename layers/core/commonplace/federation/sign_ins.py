@@ -21,7 +21,7 @@ from commonplace.identity.secrets import SealBroken, digest, fresh, same, seal, 
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from commonplace.kernel.fetch import fetchable
-from commonplace.kernel.items import decoded, encode
+from commonplace.kernel.items import Item, decoded, encode
 from commonplace.kernel.records import Change, Records, Room
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class SignIns:
             # Another sign-in of the same person gives way: the newest consent counts.
             grant = Grant(given.access_token, given.refresh_token or "", server, client)
             token = self._token(author, partner, grant, given)
-            where = TOKENS.at(author.organisation, token.id, partner.id)
+            where = _place(author, partner)
             change.writes.append(self.records.table.put(where, encode(token)))
             change.require(PARTNERS, partner.id, "#addedAt = :added", added=partner.added_at)
             details = {"partner": partner.id, "issuer": server.issuer[:400]}
@@ -241,7 +241,7 @@ class SignIns:
     def signed_in(self, author: Author, partners: Sequence[Partner]) -> set[str]:
         """Return the partners at which a person has signed in."""
         known = {partner.id: partner for partner in partners}
-        keys = [TOKENS.at(author.organisation, author.account, one) for one in known] if author.account else []
+        keys = [_place(author, one) for one in partners] if author.account else []
         found = {str(item["pk"]).rpartition("#")[2]: decoded(Token, item) for item in self.records.table.get_many(keys)}
         return {id for id, token in found.items() if token and self._opened(token.sealed, "token", author, known[id])}
 
@@ -305,7 +305,7 @@ class SignIns:
         held, grant = self._held(author, partner)
         if held is None:
             return
-        where = TOKENS.at(author.organisation, held.id, partner.id)
+        where = _place(author, partner)
 
         def decide(change: Change) -> None:
             change.writes.append(self.records.table.delete(where))
@@ -392,7 +392,7 @@ class SignIns:
     def _claimed(self, author: Author, partner: Partner, held: Token, now: int) -> Token | None:
         """Return the token as it is claimed for renewal; None where somebody else was faster."""
         table, until = self.records.table, now + BUSY_SECONDS * 1_000
-        where = TOKENS.at(author.organisation, held.id, partner.id)
+        where = _place(author, partner)
         moved = "SET #busyUntil = :until ADD #revision :one"
         claim = table.update(where, moved, "#revision = :revision", until=until, one=1, revision=held.revision)
         if table.write(claim) is None:
@@ -420,16 +420,16 @@ class SignIns:
 
     def _stored(self, author: Author, partner: Partner, held: Token, token: Token) -> bool:
         """Store a renewed token. Whoever signed out, or in anew, meanwhile has the last word."""
-        table, where = self.records.table, TOKENS.at(author.organisation, held.id, partner.id)
+        table, where = self.records.table, _place(author, partner)
         return table.write(table.put(where, encode(token), "#revision = :revision", revision=held.revision)) is not None
 
     def _release(self, author: Author, partner: Partner, held: Token) -> None:
-        table, where = self.records.table, TOKENS.at(author.organisation, held.id, partner.id)
+        table, where = self.records.table, _place(author, partner)
         moved = "SET #busyUntil = :zero"
         table.write(table.update(where, moved, "#revision = :revision", zero=0, revision=held.revision))
 
     def _drop(self, author: Author, partner: Partner, held: Token) -> None:
-        table, where = self.records.table, TOKENS.at(author.organisation, held.id, partner.id)
+        table, where = self.records.table, _place(author, partner)
         table.write(table.delete(where, "#revision = :revision", revision=held.revision))
 
     def _token(self, author: Author, partner: Partner, grant: Grant, given: OAuthToken, *, revision: int = 1) -> Token:
@@ -477,6 +477,11 @@ def forget_tokens(records: Records, organisation: str, partner: str) -> None:
 
 def _nobody(partner: Partner, error: PartnerFailed) -> InvalidInput:
     return InvalidInput(f"Nobody can sign in at {partner.title}: {REASONS.get(error.reason, error.reason)}.")
+
+
+def _place(author: Author, partner: Partner) -> Item:
+    """Return the key of a person's token at a partner."""
+    return TOKENS.at(author.organisation, author.account, partner.id)
 
 
 def _client_purpose(author: Author, partner: Partner, server: Server) -> str:

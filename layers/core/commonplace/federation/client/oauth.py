@@ -17,7 +17,6 @@ import httpx2
 from mcp.client.auth.utils import (
     build_oauth_authorization_server_metadata_discovery_urls,
     build_protected_resource_metadata_discovery_urls,
-    create_client_registration_request,
     get_client_metadata_scopes,
     handle_auth_metadata_response,
     handle_protected_resource_response,
@@ -90,16 +89,9 @@ async def register(http: httpx2.AsyncClient, server: Server, metadata: OAuthClie
     """Become a client of the server (RFC 7591). Raises PartnerFailed."""
     own = "none" if "none" in server.methods else method_of(server, "secret")
     metadata = metadata.model_copy(update={"token_endpoint_auth_method": own, "scope": server.scope or None})
-    named = OAuthMetadata.model_validate(
-        {
-            "issuer": server.issuer,
-            "authorization_endpoint": server.authorization_endpoint,
-            "token_endpoint": server.token_endpoint,
-            "registration_endpoint": server.registration_endpoint,
-        }
-    )
+    said = metadata.model_dump(by_alias=True, mode="json", exclude_none=True)
     async with alone(SECONDS):
-        answer = await http.send(create_client_registration_request(named, metadata, server.issuer))
+        answer = await http.post(server.registration_endpoint, json=said)
         if answer.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
             raise PartnerFailed("registration_refused")
         made = await handle_registration_response(answer)
