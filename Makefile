@@ -103,7 +103,7 @@ synth: setup-all ## Write the AWS template to cdk.out: make synth ARGS="-c stage
 docs: setup-all ## Rewrite the tables of docs/configuration.md from the settings
 	@$(RUN) python -m infra.docs
 
-snapshot: setup-all ## Rewrite infra/template.json, from which the laptop cloud is built
+snapshot: setup-all ## Rewrite packages/commonplace_local/template.json, from which the laptop cloud is built
 	@$(RUN) python -m infra.snapshot
 
 requirements: setup-all ## Rewrite what each function's bundle holds from the lock

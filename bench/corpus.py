@@ -11,8 +11,8 @@ from bench import synthetic
 from commonplace.documents.content.normalise import normalise
 from commonplace.documents.content.paths import Exclusions
 from commonplace.documents.content.reader import Published, contents_of, judge
-from local.dev.source import Source, clone
-from local.github.git import ObjectReader, git, git_text, neutral_environment
+from commonplace_local.dev.source import Source, clone
+from commonplace_local.github.git import ObjectReader, git, git_text, neutral_environment
 
 BRANCH = "main"
 ABSENT = b"BAD"

@@ -64,7 +64,7 @@ class Missing(Exception):
 @contextmanager
 def _missing(name: str) -> Iterator[None]:
     """Turn the many ways in which a model cannot be had into one."""
-    from infra.wheel_models import NotFetched
+    from commonplace_local.wheel_models import NotFetched
 
     try:
         yield
@@ -86,7 +86,7 @@ def _check(kind: str, folder: Path | None) -> None:
 
 def embedding_model(name: str) -> EmbeddingProvider | None:
     """Return the model as deployed; None for `none`, which is words only. Raises Missing."""
-    from infra.wheel_models import MINILM
+    from commonplace_local.wheel_models import MINILM
 
     with _missing(name):
         choice = EmbeddingChoice.parse(f"onnx:{MINILM.provide()}" if name == MINILM.name else name)

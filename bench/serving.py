@@ -13,8 +13,8 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from bench.corpus import Corpus
-from local.dev.laptop import Laptop
-from local.dev.screen import judge
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.screen import judge
 
 RUN_SECONDS = 900
 LOG_SECONDS = 0.3

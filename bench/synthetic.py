@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from local.github.git import git, neutral_environment
+from commonplace_local.github.git import git, neutral_environment
 
 MADE_OF: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 WORDS: tuple[str, ...] = tuple(MADE_OF["words"].split())

@@ -14,8 +14,8 @@ from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling,
 from aws_cdk.aws_lambda import Code
 from constructs import Construct
 
-from infra.requirements import DATA_FILE, DATA_FILES, ONNX, REQUIREMENTS_FILE, ROOT, TEST_FOLDERS, install, uv
-from infra.wheel_models import WheelModel
+from commonplace_local.wheel_models import ONNX, WheelModel, install, uv
+from infra.requirements import DATA_FILE, DATA_FILES, REQUIREMENTS_FILE, ROOT, TEST_FOLDERS
 
 PYTHON = "3.13"
 PLATFORM = "aarch64-manylinux_2_28"

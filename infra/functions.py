@@ -18,13 +18,13 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct, IConstruct
 
+from commonplace_local.wheel_models import MINILM as MINILM_MODEL
+from commonplace_local.wheel_models import ONNX, WheelModel
 from infra import bundling
 from infra.configuration import Configuration
 from infra.declarations import variables
 from infra.providers import MINILM, located
-from infra.requirements import CORE, GROUPS, ONNX
-from infra.wheel_models import MINILM as MINILM_MODEL
-from infra.wheel_models import WheelModel
+from infra.requirements import CORE, GROUPS
 
 PACK = "AwsSolutions"
 

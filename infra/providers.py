@@ -6,7 +6,7 @@ from typing import Any
 
 from commonplace.kernel.configuration import Kind
 from commonplace.search.settings import EmbeddingChoice, RerankChoice
-from infra import wheel_models
+from commonplace_local import wheel_models
 from infra.declarations import ConfigurationError, checked
 from infra.requirements import ROOT
 

@@ -2,9 +2,9 @@
 
 from constructs import Construct
 
+from commonplace_local.wheel_models import RAMPART
 from infra.functions import Platform, PythonFunction, accept
 from infra.providers import MODELS
-from infra.wheel_models import RAMPART
 
 LOCAL = "local"
 

@@ -3,10 +3,11 @@
 Run it with `make requirements`.
 """
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from commonplace_local.wheel_models import ONNX, uv
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -14,7 +15,6 @@ REQUIREMENTS_FILE = "requirements.txt"
 DATA_FILE = "data-requirements.txt"
 
 CORE = "layers/core"
-ONNX = "layers/onnx"
 OPENAI = "layers/openai"
 
 GROUPS = {
@@ -57,25 +57,6 @@ NEVER_IMPORTED = ("huggingface-hub", "jsonschema")
 """`tokenizers` names the hub's client for downloads; nothing is downloaded here, and loading a local file imports none
 of it (16 MB and a dozen packages). In `mcp` only the client looks at schemas with `jsonschema` (five packages); what a
 server has no use for but `mcp` imports at once, such as `uvicorn`, stays."""
-
-
-def uv() -> str:
-    """The uv of this project if `make` has installed one, else the machine's. Raises FileNotFoundError."""
-    own = ROOT / ".tools/bin/uv"
-    found = str(own) if own.exists() else shutil.which("uv")
-    if not found:
-        raise FileNotFoundError("uv is needed; run `make setup`")
-    return found
-
-
-def install(requirements: Path, target: Path, *options: str) -> None:
-    """Only wheels, only with their pinned hashes: a missing wheel is an error, not a build for the wrong machine.
-
-    Raises subprocess.CalledProcessError, and FileNotFoundError without uv.
-    """
-    command = [uv(), "pip", "install", "--quiet", "--target", str(target), "--only-binary", ":all:", "--no-deps"]
-    command += ["--require-hashes", "--no-installer-metadata", "--link-mode", "copy", *options]
-    subprocess.run([*command, "--requirements", str(requirements)], check=True)
 
 
 def exported(source: str) -> dict[str, str]:

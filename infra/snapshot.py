@@ -1,4 +1,4 @@
-"""The generator of `infra/template.json`: `make snapshot`.
+"""The generator of `commonplace_local/template.json`: `make snapshot`.
 
 The snapshot is the template of stage dev on the embedded engine, the laptop's, with governance, chat and partners. All
 that changes from build to build is taken out. A test keeps it equal to what the code says, reviews show what a change
@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from commonplace_local.project import TEMPLATE
 from infra.node import provide_node
 from infra.requirements import ROOT
 
-SNAPSHOT = ROOT / "infra/template.json"
 CONTEXT = {"engine": "embedded", "governanceScheme": "swarmrise", "chatModel": "none", "federation": "on"}
 
 _VOLATILE = (
@@ -40,8 +40,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         app, stack = application(Path(folder), {**WITHOUT_BUNDLES, **CONTEXT})
         template = json.loads((Path(app.synth().directory) / stack.template_file).read_text())
-    SNAPSHOT.write_text(normalised(template))
-    print(f"{SNAPSHOT.relative_to(ROOT)}: {len(template['Resources'])} resources")
+    TEMPLATE.write_text(normalised(template))
+    print(f"{TEMPLATE.relative_to(ROOT)}: {len(template['Resources'])} resources")
     return 0
 
 

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 from moto.core import models
 
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

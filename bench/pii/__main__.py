@@ -19,7 +19,7 @@ from commonplace.redaction.model import KINDS, Policy
 from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.ports import Detector, Redactor, Survived
 from commonplace.redaction.rampart import Rampart
-from infra.wheel_models import RAMPART
+from commonplace_local.wheel_models import RAMPART
 
 RULES, MODEL, BOTH = "rules", "model", "both"
 SIZE = 1_000

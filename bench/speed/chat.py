@@ -34,11 +34,11 @@ from commonplace.chat.agent.runs import Journal
 from commonplace.chat.model import Owner
 from commonplace.chat.store import ChatStore
 from commonplace.kernel.audit import AuditRecord
-from local.access import Grant, minted
-from local.cli.dev import SAMPLE_NAME
-from local.dev.laptop import CHAT_FUNCTION, Laptop
-from local.dev.source import clone, plain_folder
-from local.knowledge_folder import SAMPLE
+from commonplace_local.access import Grant, minted
+from commonplace_local.cli.dev import SAMPLE_NAME
+from commonplace_local.dev.laptop import CHAT_FUNCTION, Laptop
+from commonplace_local.dev.source import clone, plain_folder
+from commonplace_local.knowledge_folder import SAMPLE
 
 ROUNDS, WARM_UP = 30, 3
 SHORT, LONG = 20, 2_020

@@ -38,7 +38,7 @@ from commonplace.kernel.records import Room
 from commonplace.kernel.table import Table as KernelTable
 from commonplace.web.challenges import Challenges
 from commonplace.web.operations import Actor
-from local.cli.dev import SAMPLE_ORGANISATION
+from commonplace_local.cli.dev import SAMPLE_ORGANISATION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -32,11 +32,11 @@ from commonplace.hive.model import CATEGORIES, Contribution, Counts, ItemId, con
 from commonplace.hive.records import ContributionTable, places, room
 from commonplace.kernel.items import encode, key
 from commonplace.kernel.table import Table as Records
-from local.cli.dev import SAMPLE_NAME
-from local.dev.laptop import INDEX_FUNCTION, Laptop
-from local.dev.source import plain_folder
-from local.identity import Identity
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.dev import SAMPLE_NAME
+from commonplace_local.dev.laptop import INDEX_FUNCTION, Laptop
+from commonplace_local.dev.source import plain_folder
+from commonplace_local.identity import Identity
+from commonplace_local.knowledge_folder import SAMPLE
 
 SIZES, DOCUMENTS = (300, 3_000), 2_720
 """Contributions, and the documents beside the most of them, at last."""

@@ -29,11 +29,11 @@ from bench.serving import RUN_SECONDS, NotSynced
 from bench.speed.imports import imported
 from bench.table import Row, ratio
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS, estimate_tokens
-from local.cli.dev import SAMPLE_NAME
-from local.dev.laptop import Laptop
-from local.dev.screen import judge
-from local.dev.source import clone, plain_folder
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.dev import SAMPLE_NAME
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.screen import judge
+from commonplace_local.dev.source import clone, plain_folder
+from commonplace_local.knowledge_folder import SAMPLE
 
 WARM_UP, ROUNDS = 3, 30
 CLIENTS, WARM_SECONDS, SECONDS = 4, 1.0, 3.0

@@ -18,10 +18,10 @@ from bench.measure import Table, Ways, by_turns, spread
 from bench.memory_quality.judged import FOLDER, judged_memory
 from bench.table import ratio_of_medians
 from commonplace.web.mcp.budgets import estimate_tokens
-from local.cli.dev import SAMPLE_NAME
-from local.dev.laptop import Laptop
-from local.dev.source import plain_folder
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.dev import SAMPLE_NAME
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import plain_folder
+from commonplace_local.knowledge_folder import SAMPLE
 
 PATH = "/mcp/memory"
 WARM_UP, ROUNDS, FRESH = 2, 12, 10

@@ -19,7 +19,7 @@ from bench.measure import Seconds, Table, by_turns, spread, together
 from bench.serving import Client, synced
 from bench.synthetic import Prose
 from bench.table import Row, ratio, text
-from local.dev.laptop import Laptop, committed_template
+from commonplace_local.dev.laptop import Laptop, committed_template
 
 SOURCE = "bench/baseline"
 ROUTES = ("GET /bare/{proxy+}", "GET /host/{proxy+}")

@@ -31,7 +31,7 @@ from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.embeddings import embed_records
 from commonplace.search.models.local import LocalEmbeddings
 from commonplace.search.query import Query
-from local.dev.laptop import Laptop
+from commonplace_local.dev.laptop import Laptop
 
 SIZES = (272, 2_720, 30_000)
 ROUNDS, WARM_UP = 60, 10

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import table
-from local.dev.laptop import Laptop
-from local.dev.session import ended_by_signals
-from local.dev.source import Source, clone
-from local.errors import CommandError
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.session import ended_by_signals
+from commonplace_local.dev.source import Source, clone
+from commonplace_local.errors import CommandError
 from tests.acceptance import history, interrupted, served
 from tests.acceptance.indexes import Index, OpenSearchIndex
 from tests.acceptance.interrupted import Tap

@@ -16,8 +16,8 @@ from commonplace.kernel.errors import Unavailable
 from commonplace.repository.comments import visible
 from commonplace.search.chunks import chunk_body
 from commonplace.search.indexer import Message
-from local.dev.source import Source
-from local.github.git import git_text, neutral_environment
+from commonplace_local.dev.source import Source
+from commonplace_local.github.git import git_text, neutral_environment
 from tests.acceptance.indexes import Index
 from tests.acceptance.machine import Machine
 from tests.acceptance.truth import (

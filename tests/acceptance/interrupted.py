@@ -14,8 +14,8 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
-from local.dev.laptop import Laptop, committed_template
-from local.dev.source import Source
+from commonplace_local.dev.laptop import Laptop, committed_template
+from commonplace_local.dev.source import Source
 from tests.acceptance import history
 from tests.acceptance.indexes import OpenSearchIndex
 from tests.acceptance.machine import Machine

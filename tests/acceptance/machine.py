@@ -33,11 +33,11 @@ from commonplace.repository.run_state import DynamoSyncState
 from commonplace.repository.webhook import Hint, Poker
 from commonplace.search.indexer import Indexer, Message
 from commonplace.search.models.local import LocalEmbeddings
-from local.dev.source import Source
-from local.dev.workspace import Workspace
-from local.github.api import GitHubApi
-from local.github.git import GitRepository, git_text, neutral_environment
-from local.github.server import GitHubServer
+from commonplace_local.dev.source import Source
+from commonplace_local.dev.workspace import Workspace
+from commonplace_local.github.api import GitHubApi
+from commonplace_local.github.git import GitRepository, git_text, neutral_environment
+from commonplace_local.github.server import GitHubServer
 from tests.acceptance.indexes import EmbeddedIndex, Index
 
 

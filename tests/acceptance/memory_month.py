@@ -22,10 +22,10 @@ from bench import table
 from bench.speed.memory import Server
 from commonplace.memory.model import PHASES
 from commonplace.web.mcp.budgets import estimate_tokens
-from local.cli.dev import SAMPLE_NAME
-from local.dev.laptop import Laptop
-from local.dev.source import plain_folder
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.dev import SAMPLE_NAME
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import plain_folder
+from commonplace_local.knowledge_folder import SAMPLE
 
 DAYS, STORIES_A_DAY, SEED = 20, 3, 20_261
 COMMAND = (str(Path(sys.executable).with_name("commonplace")), "kb", "stats", "--metrics")

@@ -16,8 +16,8 @@ from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from commonplace.kernel.objects import OPERATIONS_PREFIX
 from commonplace.search.chunks import chunk_body
 from commonplace.search.text import plain
-from local.deployment import PROJECT
-from local.dev.laptop import Laptop
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.project import PROJECT
 from tests.acceptance import agents, questions
 from tests.acceptance.indexes import EmbeddedIndex, Index
 from tests.acceptance.reading import Page, Traces, texts_in, unexplained

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bench.table import Row, Value
-from local.github.git import GitError, git, neutral_environment
+from commonplace_local.github.git import GitError, git, neutral_environment
 from tests.acceptance.reading import Links, Page, links_of, read
 
 REGULAR = (b"100644", b"100755")

@@ -12,8 +12,8 @@ from typing import NoReturn
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from commonplace_local.locks import held
 from infra.node import command, provide_node
-from local.locks import held
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / ".tools" / "chromium"

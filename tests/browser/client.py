@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, urlencode
 
 import httpx
 
-from local.cloud.http_api import HttpApi, Route
-from local.cloud.runtime import Outcome
+from commonplace_local.cloud.http_api import HttpApi, Route
+from commonplace_local.cloud.runtime import Outcome
 
 
 @dataclass

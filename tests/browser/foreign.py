@@ -8,8 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from local.deployment import laptop
-from local.github.git import git_text
+from commonplace_local.deployment import laptop
+from commonplace_local.github.git import git_text
 from tests.integration.running_dev import Dev, descendants
 
 LISTENS = "0A"

@@ -12,8 +12,8 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.pages.app import asset_route
 from commonplace.web.pages.declaration import ConsolePages
 from commonplace.web.pages.frame import ASSETS_PATH, Frame
-from local.cloud.http_api import HttpApi, Route
-from local.cloud.runtime import Outcome
+from commonplace_local.cloud.http_api import HttpApi, Route
+from commonplace_local.cloud.runtime import Outcome
 from tests.console_app import Deployment
 from tests.fakes.authorization_server import AuthorizationServer
 

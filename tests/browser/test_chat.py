@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from commonplace.chat.agent.runs import NO_ANSWER
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.browser.chromium import axe
 from tests.browser.test_pages import faults
 from tests.browser.visiting import Visit, visiting

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, expect
 
 from commonplace.federation.model import pin
 from commonplace.kernel.audit import Author
-from local.cli.partners import partners_of
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.cli.partners import partners_of
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.browser.chromium import axe
 from tests.browser.test_chat import ask, whole
 from tests.browser.test_pages import faults

@@ -13,9 +13,9 @@ from commonplace.documents.content.library import Library
 from commonplace.kernel.limits import Limiter
 from commonplace.web.gateway import Gateway
 from commonplace.web.rest.declaration import Site
+from commonplace_local.cloud.http_api import HttpApi, Route
+from commonplace_local.cloud.runtime import Outcome
 from infra.front import REST_PATHS
-from local.cloud.http_api import HttpApi, Route
-from local.cloud.runtime import Outcome
 from tests.browser.chromium import axe
 from tests.browser.visiting import visiting
 from tests.fakes.authority import Counters

@@ -10,8 +10,8 @@ from mangum.types import LambdaContext
 from playwright.sync_api import Browser
 
 from commonplace.identity.principals import Principal
-from local.cloud.http_api import HttpApi, Route
-from local.cloud.runtime import Outcome
+from commonplace_local.cloud.http_api import HttpApi, Route
+from commonplace_local.cloud.runtime import Outcome
 from tests.browser.chromium import FOREIGN
 from tests.unit.web.mcp.world import META, MODERN, ByToken, World
 

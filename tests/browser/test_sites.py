@@ -15,7 +15,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
-from local.knowledge_folder import SAMPLE
+from commonplace_local.knowledge_folder import SAMPLE
 from tests.browser.visiting import visiting
 from tests.conformance.mcp import clients
 from tests.integration.repositories import Clone, document

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import pytest
 
+from commonplace_local.locks import held
 from infra.node import command, provide_node
-from local.locks import held
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / ".tools" / "chain"

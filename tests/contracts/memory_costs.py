@@ -44,8 +44,8 @@ from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.memory.usage import DynamoUsage
 from commonplace.search.store import DynamoVectorCaches
 from commonplace.web.mcp.declaration import Call, Caller
-from local.cloud import moto_patches
-from local.cloud.environment import ACCOUNT
+from commonplace_local.cloud import moto_patches
+from commonplace_local.cloud.environment import ACCOUNT
 
 SIZES = (600, 5_000, 10_000, 20_000)
 ROUNDS, WARM_UP, IMPORTS = 5, 1, 1

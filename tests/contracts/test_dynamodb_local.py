@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local.errors import CommandError
+from commonplace_local.errors import CommandError
 from tests.dynamodb_local import node, parts
 from tests.opensearch_fixture import or_skipped
 from tests.opensearch_node.java import RequirementMissing

@@ -36,7 +36,7 @@ from commonplace.web.gateway import Gateway
 from commonplace.web.mcp.app import create_app
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.throttle import Throttle
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 from tests.examples import examples
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.redaction import WordRedactor

@@ -32,7 +32,7 @@ from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.ports import Detector, Survived
 from commonplace.redaction.rampart import Rampart
 from commonplace.search.embedded.published import PublishedEngine
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 from tests.canaries import Canaries
 from tests.contracts.test_hive_isolation import asked, author
 from tests.examples import examples

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from local.errors import CommandError
+from commonplace_local.errors import CommandError
 from tests.dynamodb_local.parts import fetched
 from tests.opensearch_node.java import RequirementMissing, homes, look
 

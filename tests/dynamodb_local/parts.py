@@ -10,9 +10,9 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from local.deployment import PROJECT
-from local.errors import CommandError
-from local.locks import held
+from commonplace_local.errors import CommandError
+from commonplace_local.locks import held
+from commonplace_local.project import PROJECT
 from tests.opensearch_node.java import RequirementMissing
 from tests.opensearch_node.program import PLUGIN_VERSION, REPOSITORY_VARIABLE, find_maven
 

@@ -13,7 +13,7 @@ from cfnlint.config import ManualArgs
 from cfnlint.core import get_rules
 from cfnlint.rules import RulesCollection
 
-from local.locks import held
+from commonplace_local.locks import held
 
 Resource = dict[str, Any]
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from commonplace_local.wheel_models import ONNX
 from infra.node import provide_node
 from infra.providers import deployed
-from infra.requirements import CORE, DATA_FILE, GROUPS, IN_THE_RUNTIME, ONNX, REQUIREMENTS_FILE, ROOT, exported
+from infra.requirements import CORE, DATA_FILE, GROUPS, IN_THE_RUNTIME, REQUIREMENTS_FILE, ROOT, exported
 
 MEBIBYTE = 2**20
 AARCH64 = 183

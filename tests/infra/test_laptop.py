@@ -7,10 +7,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from commonplace_local.cloud.resources import Builders
+from commonplace_local.cloud.template import Stack
+from commonplace_local.project import TEMPLATE as SNAPSHOT
 from infra.requirements import ROOT
-from infra.snapshot import SNAPSHOT
-from local.cloud.resources import Builders
-from local.cloud.template import Stack
 
 
 @pytest.fixture

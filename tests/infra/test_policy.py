@@ -6,7 +6,7 @@ import pytest
 from commonplace.capabilities import CAPABILITIES
 from commonplace.kernel.capability import Items, Objects
 from commonplace.kernel.objects import OPERATIONS_PREFIX
-from local.cloud.template import stem
+from commonplace_local.cloud.template import stem
 from tests.infra.templates import Template, as_list, lint_findings, reaches
 
 NO_RESOURCE = {

@@ -16,10 +16,10 @@ from commonplace.memory.model import Asked
 from commonplace.memory.operations import note_query
 from commonplace.reference.library import REFERENCE_PREFIX, catalogue_key, manifest_key
 from commonplace.web.mcp.calls import CallRecord, record
+from commonplace_local.cloud.event_sources import Pipe, parse_filter, parse_template
+from commonplace_local.cloud.template import stem
 from infra.front import REST_PATHS
 from infra.identity import AUTH_PATHS, CONSOLE_PATHS
-from local.cloud.event_sources import Pipe, parse_filter, parse_template
-from local.cloud.template import stem
 from tests.fakes.hives import FakeHive
 from tests.fakes.metrics import NAMESPACE, Counted, Metrics
 from tests.infra.templates import Template

@@ -1,8 +1,9 @@
 import json
 from pathlib import Path
 
+from commonplace_local.project import TEMPLATE as SNAPSHOT
 from infra.requirements import ROOT
-from infra.snapshot import CONTEXT, SNAPSHOT, normalised
+from infra.snapshot import CONTEXT, normalised
 from tests.infra.templates import Template, synthesize
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from commonplace.search.models.onnx import OnnxEmbeddings
-from infra import wheel_models
+from commonplace_local import wheel_models
+from commonplace_local.dev.settings import fetch_detector, model_environment
+from commonplace_local.errors import CommandError
+from commonplace_local.wheel_models import MINILM
 from infra.configuration import from_context
 from infra.declarations import ConfigurationError
 from infra.providers import ONNX_MEMORY_MB, deployed, memory_mb
-from infra.wheel_models import MINILM
-from local.dev.settings import fetch_detector, model_environment
-from local.errors import CommandError
 from tests.infra.templates import Template
 from tests.model_fixture import fetched
 

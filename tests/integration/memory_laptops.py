@@ -8,8 +8,8 @@ from typing import Any
 from commonplace.client import Patient, Server
 from commonplace.memory.client.client import MemoryServer
 from commonplace.search import providers
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.fakes.openai_server import KEY, Standin
 from tests.integration.running_dev import garden
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from commonplace.repository.github_client import GitHubClient, http_client
-from local.github.git import git, git_environment, git_text
-from local.github.server import GitHubServer
+from commonplace_local.github.git import git, git_environment, git_text
+from commonplace_local.github.server import GitHubServer
 
 PERSON = {
     "GIT_AUTHOR_NAME": "Editor",

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 from typer.testing import CliRunner
 
-from local import cli
+from commonplace_local import cli
 from tests.integration.repositories import Clone, document
 from tests.unit.docs.pages import ROOT
 

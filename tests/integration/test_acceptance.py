@@ -10,9 +10,9 @@ import pytest
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.model import RecordId, Tombstone
 from commonplace.search.models.local import LocalEmbeddings
-from local.deployment import PROJECT
-from local.dev.laptop import Laptop
-from local.dev.source import Source, clone
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import Source, clone
+from commonplace_local.project import PROJECT
 from tests.acceptance import served
 from tests.acceptance.truth import Statement
 from tests.integration.awkward import HIDDEN_TITLE, SECRET, awkward

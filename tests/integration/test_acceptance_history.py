@@ -10,7 +10,7 @@ from commonplace.documents.index_source import StoredDocuments
 from commonplace.search.embeddings import embed_records
 from commonplace.search.model import RecordId
 from commonplace.search.models.local import LocalEmbeddings
-from local.dev.source import clone
+from commonplace_local.dev.source import clone
 from tests.acceptance import history
 from tests.acceptance.history import settled
 from tests.acceptance.machine import Machine

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
-from local.dev.laptop import Laptop, committed_template
-from local.dev.source import Source, clone
+from commonplace_local.dev.laptop import Laptop, committed_template
+from commonplace_local.dev.source import Source, clone
 from tests.acceptance import history, interrupted, served
 from tests.acceptance.__main__ import main
 from tests.acceptance.history import settled

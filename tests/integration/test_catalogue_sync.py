@@ -12,9 +12,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from commonplace.reference.sync.plan import CatalogueReport
-from local.dev.laptop import Laptop
-from local.dev.screen import judge
-from local.dev.source import CatalogueFolder, clone
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.screen import judge
+from commonplace_local.dev.source import CatalogueFolder, clone
 from tests.examples import examples
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import wait

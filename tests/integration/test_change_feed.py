@@ -11,8 +11,8 @@ from mcp import Client
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from commonplace.search.store import DynamoChanges
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.integration.repositories import Clone, document
 
 pytestmark = pytest.mark.laptop

@@ -13,9 +13,10 @@ from typing import Any
 import httpx
 import pytest
 
-from local.deployment import PROJECT, laptop
-from local.dev.screen import Screen
-from local.dev.session import ended_by_signals, serve
+from commonplace_local.deployment import laptop
+from commonplace_local.dev.screen import Screen
+from commonplace_local.dev.session import ended_by_signals, serve
+from commonplace_local.project import PROJECT
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import (
     EDIT_SECONDS,
@@ -93,7 +94,7 @@ def test_ctrl_c_while_it_is_loaded_ends_it_without_a_traceback() -> None:
         "    def find_spec(self, name, *_):\n"
         "        if name == 'typer': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Impatient())\n"
-        "from local.entry import main\n"
+        "from commonplace_local.entry import main\n"
         "main()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=PROJECT)
@@ -237,7 +238,7 @@ def test_sync_without_a_running_dev_says_what_to_do(tmp_path: Path) -> None:
 
 def test_help_imports_nothing_heavy() -> None:
     heavy = "boto3,botocore,moto,httpx,pydantic,numpy,werkzeug"
-    code = f"import sys, local.cli; print([name for name in '{heavy}'.split(',') if name in sys.modules])"
+    code = f"import sys, commonplace_local.cli; print([name for name in '{heavy}'.split(',') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PROJECT)
     assert done.stdout.strip() == "[]"
     assert separately("--help").returncode == 0

@@ -11,11 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from local.cli.dev import SAMPLE_NAME
-from local.dev.laptop import Laptop
-from local.dev.screen import judge
-from local.dev.source import plain_folder
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.dev import SAMPLE_NAME
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.screen import judge
+from commonplace_local.dev.source import plain_folder
+from commonplace_local.knowledge_folder import SAMPLE
 from tests.integration.repositories import document
 from tests.integration.running_dev import EDIT_SECONDS, found, garden, running, separately, wait
 from tests.opensearch_node.node import OwnedNode, ask

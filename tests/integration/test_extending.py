@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from local.dev import laptop as laptops
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.dev import laptop as laptops
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.extended import extended
 from tests.integration.running_dev import garden
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.laptop import Laptop
-from local.dev.screen import judge
-from local.dev.source import clone
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.screen import judge
+from commonplace_local.dev.source import clone
 from tests.examples import examples
 from tests.integration.repositories import Clone, document
 

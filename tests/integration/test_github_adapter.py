@@ -21,9 +21,9 @@ from commonplace.repository.ports import (
     RepositoryUnavailable,
     UntrustedTree,
 )
-from local.github.api import GitHubApi
-from local.github.git import GitRepository
-from local.github.server import GitHubServer
+from commonplace_local.github.api import GitHubApi
+from commonplace_local.github.git import GitRepository
+from commonplace_local.github.server import GitHubServer
 from tests.integration.repositories import Clone, client_of, document
 
 SECRET = GitHubSecret("webhook", token="token-of-a-test")

@@ -14,11 +14,11 @@ from commonplace.documents.proposals.proposal import Proposal, ProposalContext, 
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubWriter, MalformedSecret
-from local.dev.source import clone
-from local.dev.workspace import Workspace
-from local.github.api import GitHubApi
-from local.github.git import GitRepository, git
-from local.github.server import GitHubServer
+from commonplace_local.dev.source import clone
+from commonplace_local.dev.workspace import Workspace
+from commonplace_local.github.api import GitHubApi
+from commonplace_local.github.git import GitRepository, git
+from commonplace_local.github.server import GitHubServer
 from tests.fakes.proposals import FakeProposals
 from tests.integration.repositories import Clone, client_of, document
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from commonplace.repository.github import last_changed_query
-from local.github.api import GitHubApi
-from local.github.git import GitRepository
-from local.github.server import GitHubServer, push_event, sign
+from commonplace_local.github.api import GitHubApi
+from commonplace_local.github.git import GitRepository
+from commonplace_local.github.server import GitHubServer, push_event, sign
 from tests.integration.repositories import Clone, document
 
 RAW = {"Accept": "application/vnd.github.raw+json"}

@@ -22,10 +22,10 @@ from commonplace.search.opensearch.engine import OpenSearchEngine, OpenSearchGen
 from commonplace.search.opensearch.settings import IndexParameters
 from commonplace.search.query import Query
 from commonplace.search.service import SearchService
-from local import cli
-from local.deployment import announced, find
-from local.dev.laptop import Laptop
-from local.dev.source import plain_folder
+from commonplace_local import cli
+from commonplace_local.deployment import announced, find
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import plain_folder
 from tests.acceptance.reindex import Deployed, measure
 from tests.acceptance.reindexing import ABSENT, KnowledgeBase, OtherModel, Traffic, Truth, message
 from tests.fakes.embeddings import FakeEmbeddings

@@ -8,8 +8,8 @@ from commonplace.kernel.audit import AuditRecord
 from commonplace.memory.job_store import DynamoJobs
 from commonplace.memory.model import Entry, EntryId, Job, content_hash
 from commonplace.memory.store import DynamoEntries
-from local.dev.laptop import Laptop
-from local.dev.source import plain_folder
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import plain_folder
 
 pytestmark = pytest.mark.laptop
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from commonplace.memory.client.client import MemoryServer
-from local.dev.laptop import Laptop
+from commonplace_local.dev.laptop import Laptop
 from tests.examples import examples
 from tests.fakes.openai_server import Standin
 from tests.fakes.openai_server import running as standing_in

@@ -35,7 +35,7 @@ from commonplace.memory.store import DynamoEntries
 from commonplace.memory.usage import DynamoUsage
 from commonplace.search import providers
 from commonplace.search.store import DynamoVectorCaches
-from local.deployment import Deployment, find
+from commonplace_local.deployment import Deployment, find
 from tests.examples import examples
 from tests.integration.cloud.waiting import until
 from tests.integration.running_dev import COMMAND, START_SECONDS, Dev, garden, wait
@@ -58,7 +58,7 @@ WORDS = ("tide", "pool", "crab", "route", "cache", "retry", "token", "schema", "
 
 LEARNER = """
 import sys
-from local.cli import app
+from commonplace_local.cli import app
 print("ready", flush=True)
 sys.stdin.readline()
 url, *stories = sys.argv[1:]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from local.cli.dev import SAMPLE_NAME
-from local.dev.laptop import Laptop
-from local.dev.source import plain_folder
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.dev import SAMPLE_NAME
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import plain_folder
+from commonplace_local.knowledge_folder import SAMPLE
 from tests.acceptance import memory_month
 
 pytestmark = pytest.mark.laptop

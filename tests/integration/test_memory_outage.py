@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commonplace.memory.client.client import MemoryServer
-from local.dev.laptop import Laptop
+from commonplace_local.dev.laptop import Laptop
 from tests.fakes.model_server import Failure
 from tests.fakes.openai_server import Standin
 from tests.fakes.openai_server import running as standing_in

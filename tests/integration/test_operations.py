@@ -16,14 +16,15 @@ from commonplace.kernel.objects import PreconditionFailed
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubSecret
 from commonplace.repository.problems import Problem
-from local import deployment
-from local.deployment import ENDPOINT_FILE, NEEDED, PROJECT, Deployment, announced, find, laptop, laptops
-from local.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
-from local.errors import CommandError
-from local.github.api import GitHubApi
-from local.github.git import GitRepository
-from local.github.server import GitHubServer
-from local.reports import CAUSES, failure_text, rehearsal_text, report_text
+from commonplace_local import deployment
+from commonplace_local.deployment import ENDPOINT_FILE, NEEDED, Deployment, announced, find, laptop, laptops
+from commonplace_local.dry_run import ForgetfulState, Overlay, ReadOnlyRepository, rehearse
+from commonplace_local.errors import CommandError
+from commonplace_local.github.api import GitHubApi
+from commonplace_local.github.git import GitRepository
+from commonplace_local.github.server import GitHubServer
+from commonplace_local.project import PROJECT
+from commonplace_local.reports import CAUSES, failure_text, rehearsal_text, report_text
 from tests.fakes.store import FakeObjectStore
 from tests.integration.repositories import Clone, client_of, document
 

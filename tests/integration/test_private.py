@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from local.cli.smoke.checks import CHECKS
-from local.cli.smoke.site import Site, run
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.cli.smoke.checks import CHECKS
+from commonplace_local.cli.smoke.site import Site, run
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.integration.running_dev import garden
 from tests.members_template import for_members
 

@@ -15,10 +15,10 @@ import httpx
 import pytest
 
 from commonplace.kernel.objects import OPERATIONS_PREFIX
-from local.dev.laptop import Laptop
-from local.dev.screen import judge
-from local.dev.source import clone
-from local.github.server import delivery_headers, push_event
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.screen import judge
+from commonplace_local.dev.source import clone
+from commonplace_local.github.server import delivery_headers, push_event
 from tests.integration.repositories import Clone, document
 
 pytestmark = pytest.mark.laptop

@@ -9,10 +9,10 @@ import pytest
 from commonplace.kernel.errors import Unavailable
 from commonplace.redaction.client import LambdaRedactor
 from commonplace.redaction.model import Policy
-from local.cloud.cloud import Cloud
-from local.deployment import PROJECT
-from local.dev.laptop import REDACT_FUNCTION, Laptop, committed_template
-from local.dev.source import clone
+from commonplace_local.cloud.cloud import Cloud
+from commonplace_local.dev.laptop import REDACT_FUNCTION, Laptop, committed_template
+from commonplace_local.dev.source import clone
+from commonplace_local.project import PROJECT
 from tests.integration.cloud.waiting import until
 from tests.integration.memory_laptops import agent
 from tests.integration.running_dev import garden

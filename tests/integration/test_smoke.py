@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from commonplace.web.origin import ORIGIN_HEADER, VIEWER_HEADER
-from local.cli.smoke.checks import CHECKS, RENAMED
-from local.cli.smoke.site import Finding, Site, run
-from local.cloud.servers import Loopback, LoopbackHandler
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.cli.smoke.checks import CHECKS, RENAMED
+from commonplace_local.cli.smoke.site import Finding, Site, run
+from commonplace_local.cloud.servers import Loopback, LoopbackHandler
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.integration.running_dev import commonplace, garden
 
 pytestmark = pytest.mark.laptop

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.source import clone, plain_folder
-from local.dev.workspace import SnapshotFailed, Workspace
-from local.errors import CommandError
-from local.github.git import GitRepository, git, neutral_environment
+from commonplace_local.dev.source import clone, plain_folder
+from commonplace_local.dev.workspace import SnapshotFailed, Workspace
+from commonplace_local.errors import CommandError
+from commonplace_local.github.git import GitRepository, git, neutral_environment
 from tests.integration.repositories import Clone, document
 
 
@@ -303,7 +303,7 @@ def test_a_folder_without_git_follows_edits_removals_and_files_that_grow(tmp_pat
 
 
 def test_a_folder_that_holds_too_much_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("local.dev.workspace.MAX_FILES", 1)
+    monkeypatch.setattr("commonplace_local.dev.workspace.MAX_FILES", 1)
     private = Workspace(clone(notes(tmp_path / "notes")), tmp_path / "private.git")
     with pytest.raises(SnapshotFailed, match="holds 4 files of 0 MB, and at most 1 and 1,500 MB are read"):
         private.refresh()

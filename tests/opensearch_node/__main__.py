@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from local.errors import CommandError
+from commonplace_local.errors import CommandError
 from tests.opensearch_node.node import OwnedNode
 
 try:

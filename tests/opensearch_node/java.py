@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.errors import CommandError
+from commonplace_local.errors import CommandError
 
 NEEDED = 21
 PREFERRED = (25, 21)

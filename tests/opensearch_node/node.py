@@ -20,8 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
-from local.deployment import PROJECT
-from local.errors import CommandError
+from commonplace_local.errors import CommandError
+from commonplace_local.project import PROJECT
 from tests.opensearch_node.java import Java, find_java
 from tests.opensearch_node.program import ensure_program
 

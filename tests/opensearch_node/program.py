@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.sax.saxutils import escape
 
-from local.errors import CommandError
-from local.locks import held
+from commonplace_local.errors import CommandError
+from commonplace_local.locks import held
 from tests.opensearch_node.java import Java, RequirementMissing
 
 VERSION = "3.6.0"

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
+from commonplace_local.locks import held
 from infra.node import command, provide_node
-from local.locks import held
 
 PINNED = Path(__file__).with_name("packages.json")
 FOLDER = PINNED.parents[2] / ".tools" / "registry"

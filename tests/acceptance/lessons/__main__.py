@@ -13,7 +13,7 @@ from bench.table import Row, say
 from commonplace.kernel.yaml import read
 from commonplace.memory.entry_files import ALSO_IN, Parsed, Seed
 from commonplace.memory.lesson_words import CATEGORIES
-from local.memory import claude, lessons
+from commonplace_local.memory import claude, lessons
 
 COUNTED = Path(__file__).with_name("counted.yaml")
 RULES = "-claude.md"

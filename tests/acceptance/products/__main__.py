@@ -31,10 +31,10 @@ from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.source import compilation
 from commonplace.reference.source.reader import read_catalogue
 from commonplace.search.model import EmbeddingProvider
-from generators import catalogue_file
-from generators.openapi.documents import files_of
-from generators.plan import generate
-from local.cli.reference.programs import raw_of
+from commonplace_generators import catalogue_file
+from commonplace_generators.openapi.documents import files_of
+from commonplace_generators.plan import generate
+from commonplace_local.cli.reference.programs import raw_of
 
 HERE = Path(__file__).parent
 FILE, FRESH = HERE / "asked.yaml", HERE / "asked_fresh.yaml"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from local.knowledge_folder import SAMPLE
+from commonplace_local.knowledge_folder import SAMPLE
 from tests.conformance.mcp import clients as node
 from tests.integration.repositories import Clone
 from tests.integration.running_dev import Dev, started

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner, Result
 
-from local import cli
+from commonplace_local import cli
 from tests.conformance.auth.conftest import MEMBER, Place
 from tests.person import Person, query_of
 

@@ -18,9 +18,9 @@ import httpx
 import pytest
 
 from commonplace.chat.agent.runs import NO_ANSWER
-from local.access import Grant, minted
-from local.dev.laptop import Laptop
-from local.dev.source import clone
+from commonplace_local.access import Grant, minted
+from commonplace_local.dev.laptop import Laptop
+from commonplace_local.dev.source import clone
 from tests.conformance.mcp import clients as node
 from tests.fakes.chat_model import BEFORE, WORDS, ChatModel, answering
 from tests.integration.running_dev import garden, wait

@@ -70,7 +70,7 @@ def test_a_large_document_in_circles_is_made_within_bounds(tmp_path: Path) -> No
     assert source.stat().st_size > MEGABYTES * MEGABYTE
     words = ["reference", "generate", "openapi", str(source), "-o", "api.json", "--json"]
     done = subprocess.run(
-        [sys.executable, "-m", "local.cli", *words],
+        [sys.executable, "-m", "commonplace_local.cli", *words],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,

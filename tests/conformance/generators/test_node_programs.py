@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.reference.model import Entry
-from generators.plan import generate
-from local.cli.reference.programs import raw_of
+from commonplace_generators.plan import generate
+from commonplace_local.cli.reference.programs import raw_of
 from tests.conformance.mcp.clients import or_skipped
 
 HERE = Path(__file__).parent / "node"

@@ -12,10 +12,10 @@ import pytest
 
 from commonplace.reference.lookup import Lookup
 from commonplace.reference.source.reader import Reading, read_catalogue
-from generators.catalogue_file import dated, written
-from generators.generated import Generated
-from generators.openapi import documents
-from generators.plan import generate
+from commonplace_generators.catalogue_file import dated, written
+from commonplace_generators.generated import Generated
+from commonplace_generators.openapi import documents
+from commonplace_generators.plan import generate
 from tests.reference_files import compiled
 from tests.registry.packages import file_of
 

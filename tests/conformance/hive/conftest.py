@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from commonplace.kernel.audit import Author
 from commonplace.redaction.pipeline import Pipeline
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 from tests.conformance.hive.worlds import Agent, calling
 from tests.conformance.memory.worlds import opensearch
 from tests.fakes.embeddings import FakeEmbeddings

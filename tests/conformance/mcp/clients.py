@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from commonplace_local.locks import held
 from infra.node import command, provide_node
-from local.locks import held
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[2] / ".tools" / "mcp-clients"

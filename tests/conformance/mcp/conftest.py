@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from local.knowledge_folder import SAMPLE
+from commonplace_local.knowledge_folder import SAMPLE
 from tests.conformance.mcp import clients as node
 from tests.conformance.mcp.serving import served
 from tests.integration.repositories import Clone

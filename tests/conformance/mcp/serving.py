@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.cloud.http_api import HttpApi, Route
-from local.cloud.lambda_host import LambdaHost
-from local.cloud.runtime import Function
+from commonplace_local.cloud.http_api import HttpApi, Route
+from commonplace_local.cloud.lambda_host import LambdaHost
+from commonplace_local.cloud.runtime import Function
 
 ROOT = Path(__file__).parents[3]
 NAME = "mcp"

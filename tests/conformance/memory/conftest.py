@@ -6,7 +6,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 from tests.conformance.memory.worlds import Team, World, calling, embedded, opensearch
 from tests.fakes.embeddings import FakeEmbeddings
 from tests.fakes.one_at_a_time import OneAtATime

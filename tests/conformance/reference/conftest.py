@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from commonplace.search.models.local import LocalEmbeddings
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 from tests.conformance.memory.worlds import embedded, opensearch
 from tests.conformance.reference.worlds import Guest, World, calling
 from tests.fakes.one_at_a_time import OneAtATime

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from commonplace.reference.model import Catalogue
 from commonplace.reference.source.reader import read_catalogue
-from local import cli
+from commonplace_local import cli
 from tests.reference_files import compiled, files_of
 
 DESK = """

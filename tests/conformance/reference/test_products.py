@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from commonplace.web.mcp.budgets import estimate_tokens
-from local import cli
+from commonplace_local import cli
 from tests.conformance.memory.worlds import embedded
 from tests.conformance.reference import products
 from tests.conformance.reference.conftest import organisation, served_by_moto

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from local.cloud.cloud import Cloud
+from commonplace_local.cloud.cloud import Cloud
 
 STACK = Path(__file__).parent / "stack"
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from boto3.dynamodb.types import TypeDeserializer
 
-from local.cloud import moto_view
-from local.cloud.cloud import Cloud
+from commonplace_local.cloud import moto_view
+from commonplace_local.cloud.cloud import Cloud
 
 from .waiting import until
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from local.cloud.cloud import Cloud
-from local.cloud.runtime import Call, FunctionFailed, Worker
+from commonplace_local.cloud.cloud import Cloud
+from commonplace_local.cloud.runtime import Call, FunctionFailed, Worker
 
 pytestmark = pytest.mark.laptop
 
@@ -137,7 +137,7 @@ def test_a_handler_imports_its_own_folder_first_and_nothing_of_the_host(cloud: C
     path = cloud.invoke("Probe", {"do": "path"})
     own = [entry for entry in path if entry.startswith(str(stack))]
     assert own[0] == str(stack / "functions" / "probe")
-    assert not any(Path(entry).match("local/cloud") for entry in path)
+    assert not any(Path(entry).match("packages/commonplace_local/cloud") for entry in path)
 
 
 def test_what_a_function_writes_is_in_its_log(cloud: Cloud) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from local.cloud.cloud import Cloud
+from commonplace_local.cloud.cloud import Cloud
 
 pytestmark = pytest.mark.laptop
 

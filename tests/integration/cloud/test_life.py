@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from local.cloud.cloud import Cloud
-from local.cloud.template import TemplateError
+from commonplace_local.cloud.cloud import Cloud
+from commonplace_local.cloud.template import TemplateError
 from tests.processes import ended
 
 from .test_events import items
@@ -63,7 +63,7 @@ def test_a_stop_right_after_a_start_of_an_execution_finds_it_not_yet_begun_and_e
 
 HOST = """
 import json, pathlib, sys, threading
-from local.cloud.cloud import Cloud
+from commonplace_local.cloud.cloud import Cloud
 stack = pathlib.Path(sys.argv[1])
 with Cloud(json.loads((stack / "template.json").read_text()), stack) as cloud:
     client = cloud.client("lambda")
@@ -189,7 +189,7 @@ def test_what_cannot_be_kept_is_not_acknowledged(template: dict[str, Any], stack
 
 WRITER = """
 import json, pathlib, sys, threading
-from local.cloud.cloud import Cloud
+from commonplace_local.cloud.cloud import Cloud
 stack, data = map(pathlib.Path, sys.argv[1:])
 with Cloud(json.loads((stack / "template.json").read_text()), stack, data) as cloud:
     items, told = cloud.table("Items"), cloud.table("Told")
@@ -310,7 +310,7 @@ def test_a_pipe_that_the_laptop_cannot_be_is_refused(
 
 
 def test_the_committed_template_is_accepted_whole() -> None:
-    template = json.loads((ROOT / "infra" / "template.json").read_text())
+    template = json.loads((ROOT / "packages" / "commonplace_local" / "template.json").read_text())
     with Cloud(template, ROOT) as cloud:
         functions = cloud.client("lambda")
         assert functions.meta.endpoint_url == cloud.endpoint_url

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from local.cloud import moto_patches
-from local.cloud.cloud import Cloud
+from commonplace_local.cloud import moto_patches
+from commonplace_local.cloud.cloud import Cloud
 
 from .test_events import items
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from local.cloud.cloud import Cloud
-from local.cloud.template import TemplateError
+from commonplace_local.cloud.cloud import Cloud
+from commonplace_local.cloud.template import TemplateError
 
 pytestmark = pytest.mark.laptop
 

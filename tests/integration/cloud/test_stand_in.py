@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from local.cloud.environment import worker_variables
-from local.cloud.lambda_host import LambdaHost
-from local.cloud.runtime import Function
+from commonplace_local.cloud.environment import worker_variables
+from commonplace_local.cloud.lambda_host import LambdaHost
+from commonplace_local.cloud.runtime import Function
 
 pytestmark = pytest.mark.laptop
 

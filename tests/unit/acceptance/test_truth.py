@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions
-from local.github.git import git, git_environment, git_text
+from commonplace_local.github.git import git, git_environment, git_text
 from tests.acceptance.truth import Expected, Gates, Truth, blob, is_content, tree_at, truth_at
 
 OPEN, SHUT, BROKEN = b"---\npublish: true\n---\nOpen.\n", b"Shut.\n", b"---\npublish: true\na: b: c\n---\n"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench.speed.rest import with_bare_function
-from local.dev.laptop import committed_template
+from commonplace_local.dev.laptop import committed_template
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.corpus import Corpus, open_corpus, parse_push
-from local.github.git import git, git_environment
+from commonplace_local.github.git import git, git_environment
 from tests.integration.repositories import Clone, document
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from local.memory.lessons import parse
+from commonplace_local.memory.lessons import parse
 from tests.acceptance.lessons.__main__ import Counted, beside, main
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "memory"

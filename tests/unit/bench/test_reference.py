@@ -16,7 +16,7 @@ from bench.reference.judged import Query, catalogue, paraphrases
 from commonplace.reference.model import SETTINGS_FILE, Entry
 from commonplace.reference.source.reader import read_catalogue
 from commonplace.search.models.local import LocalEmbeddings
-from generators.catalogue_file import written
+from commonplace_generators.catalogue_file import written
 
 
 @cache

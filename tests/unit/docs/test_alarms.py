@@ -12,7 +12,7 @@ PREFIX = "commonplace-dev-"
 
 def alarms() -> list[str]:
     """Those of the default stack, and those that other engines and models add."""
-    template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
+    template = json.loads((ROOT / "packages" / "commonplace_local" / "template.json").read_text(encoding="utf-8"))
     found = [item["Properties"] for item in template["Resources"].values() if item["Type"] == "AWS::CloudWatch::Alarm"]
     return [*(properties["AlarmName"].removeprefix(PREFIX) for properties in found), *OPTIONAL_ALARMS]
 

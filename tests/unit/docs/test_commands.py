@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from local.cli import app, parser
+from commonplace_local.cli import app, parser
 from tests.unit.docs.pages import ROOT, Command, commands, label, pages
 
 PLAIN = {"aws", "curl", "export", "mkdir", "npm", "npx", "printf", "python", "source"}

@@ -18,7 +18,7 @@ def test_the_environment_variables_are_those_the_functions_read() -> None:
 
 
 def test_the_template_sets_no_variable_that_is_not_documented() -> None:
-    template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
+    template = json.loads((ROOT / "packages" / "commonplace_local" / "template.json").read_text(encoding="utf-8"))
     functions = [item for item in template["Resources"].values() if item["Type"] == "AWS::Lambda::Function"]
     variables = {
         name for function in functions for name in function["Properties"].get("Environment", {}).get("Variables", {})
@@ -27,7 +27,7 @@ def test_the_template_sets_no_variable_that_is_not_documented() -> None:
 
 
 def test_the_outputs_of_the_stack_are_listed() -> None:
-    template = json.loads((ROOT / "infra" / "template.json").read_text(encoding="utf-8"))
+    template = json.loads((ROOT / "packages" / "commonplace_local" / "template.json").read_text(encoding="utf-8"))
     listed = set(first_cells(ROOT / "docs" / "deploy.md", "3. Look, then deploy"))
     optional = {
         "OidcSecretArn",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.wheel_models import MINILM, RAMPART, WheelModel
+from commonplace_local.wheel_models import MINILM, RAMPART, WheelModel
 from tests.unit.docs.pages import ROOT
 
 APACHE_2 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"

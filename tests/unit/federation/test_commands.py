@@ -10,10 +10,10 @@ import pytest
 from commonplace.federation.model import pin
 from commonplace.federation.partners import Partners
 from commonplace.kernel.audit import Author
-from local.cli.dev import partners_named
-from local.cli.partners import Here, Whose, named_on_start, partners_are_off
-from local.deployment import Deployment
-from local.errors import CommandError
+from commonplace_local.cli.dev import partners_named
+from commonplace_local.cli.partners import Here, Whose, named_on_start, partners_are_off
+from commonplace_local.deployment import Deployment
+from commonplace_local.errors import CommandError
 from tests.fakes.partners import partner, server
 from tests.integration.running_dev import commonplace
 
@@ -23,8 +23,8 @@ NOWHERE = Deployment({"BaseUrl": "http://127.0.0.1:1"})
 
 @pytest.fixture(autouse=True)
 def deployed(partners: Partners, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("local.cli.partners.partners_of", lambda _: partners)
-    monkeypatch.setattr("local.options.find", lambda *_: NOWHERE)
+    monkeypatch.setattr("commonplace_local.cli.partners.partners_of", lambda _: partners)
+    monkeypatch.setattr("commonplace_local.options.find", lambda *_: NOWHERE)
 
 
 def run(*words: str, stdin: str | None = None, code: int = 0) -> str:

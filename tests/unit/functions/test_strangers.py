@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
 ROOT = Path(__file__).parents[3]
-TEMPLATE = ROOT / "infra" / "template.json"
+TEMPLATE = ROOT / "packages" / "commonplace_local" / "template.json"
 BASE = "https://kb.example.org"
 HTML = "text/html,application/xhtml+xml"
 COMMIT = "c0ffee5eedc0ffee5eedc0ffee5eedc0ffee5eed"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from commonplace.reference.model import Entry, Parameter
-from generators.generated import Generated
-from generators.plan import generate
+from commonplace_generators.generated import Generated
+from commonplace_generators.plan import generate
 
 
 def document(paths: Mapping[str, Any], *, version: str = "3.0.3", **more: Any) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from commonplace.kernel.errors import InvalidInput, TooLarge
 from commonplace.reference.model import Entry, Parameter
 from commonplace.reference.source.reader import read_catalogue
-from generators import catalogue_file, console, plan, tsx
-from generators.console_words import alternatives
-from generators.generated import Generated
+from commonplace_generators import catalogue_file, console, plan, tsx
+from commonplace_generators.console_words import alternatives
+from commonplace_generators.generated import Generated
 from tests.examples import examples
 
 SOURCE = Path(__file__).parents[2] / "fixtures" / "reference" / "helios" / "sources" / "DeveloperConsole.tsx"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.kernel.errors import InvalidInput
-from generators import console, tsx
+from commonplace_generators import console, tsx
 from tests.registry.packages import file_of
 
 SOURCES = [

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from commonplace.reference.model import Entry
-from generators import console
-from generators.console_usage import parameters, tokens, ways
-from generators.generated import Generated
+from commonplace_generators import console
+from commonplace_generators.console_usage import parameters, tokens, ways
+from commonplace_generators.generated import Generated
 
 DISPATCH = """
 const execute = (command: string) => {

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from commonplace.reference.model import Entry
-from generators import helptext
-from generators.usages import head_of, option, taken
+from commonplace_generators import helptext
+from commonplace_generators.usages import head_of, option, taken
 
 
 def made(pages: Mapping[str, str], root: str = "", **more: object) -> dict[str, Entry]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.model import Entry
 from commonplace.reference.source.reader import read_catalogue
-from generators import catalogue_file, helptext, programs
-from generators.help_pages import lines_of, page
+from commonplace_generators import catalogue_file, helptext, programs
+from commonplace_generators.help_pages import lines_of, page
 from tests.examples import examples
 
 CLICK = """Usage: harbour [OPTIONS] COMMAND [ARGS]...
@@ -320,7 +320,8 @@ def test_the_same_page_gives_the_same_bytes_in_every_process() -> None:
     rows = [f"  {name:<10} Alias for install" for name in ("i", "in", "ins", "inst", "insta", "instal", "add", "put")]
     page = "Usage: crane <command>\n\nCommands:\n" + "\n".join(["  install    Install a crane.", *rows]) + "\n"
     script = (
-        "import sys; from generators import helptext; from generators.catalogue_file import written;"
+        "import sys; from commonplace_generators import helptext;"
+        "from commonplace_generators.catalogue_file import written;"
         "found = helptext.generate(sys.stdin.buffer.read(), source='crane', options={});"
         "sys.stdout.buffer.write(written(found.entries))"
     )

@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.kernel import yaml
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
-from generators.openapi import documents
+from commonplace_generators.openapi import documents
 from tests.unit.generators.openapi_documents import document, entry, made, operation
 
 HEAD = "openapi: 3.0.0\ninfo: {title: x, version: '1'}\n"

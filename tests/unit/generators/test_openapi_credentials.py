@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from generators.catalogue_file import written
-from generators.openapi.credentials import masked, scrubbed, secret
+from commonplace_generators.catalogue_file import written
+from commonplace_generators.openapi.credentials import masked, scrubbed, secret
 from tests.unit.generators.openapi_documents import made, operation
 
 GITHUB = "ghp_" + "a1B2" * 9

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from generators.openapi import fields as module
+from commonplace_generators.openapi import fields as module
 from tests.unit.generators.openapi_documents import document, entry, fields, lines, made, operation, parameters
 
 TEXT = {"type": "string"}

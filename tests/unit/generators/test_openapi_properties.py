@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.source.reader import read_catalogue
-from generators.catalogue_file import dated, written
-from generators.plan import generate
+from commonplace_generators.catalogue_file import dated, written
+from commonplace_generators.plan import generate
 from tests.examples import examples
 from tests.unit.generators.test_openapi import TIDES
 

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 import pytest
 
-from generators.openapi.documents import Document, Node, files_of, fingerprint
-from generators.plan import generate
+from commonplace_generators.openapi.documents import Document, Node, files_of, fingerprint
+from commonplace_generators.plan import generate
 from tests.unit.generators.openapi_documents import document, entry, fields, made, operation, told
 
 FINE = {"200": {"description": "Fine"}}

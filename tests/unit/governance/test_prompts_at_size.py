@@ -49,7 +49,7 @@ from commonplace.governance.store import (
 )
 from commonplace.kernel.items import encode
 from commonplace.web.mcp.budgets import estimate_tokens
-from local.cli.dev import SAMPLE_ORGANISATION
+from commonplace_local.cli.dev import SAMPLE_ORGANISATION
 from tests.fakes.governance import Tide, found_tide
 from tests.fakes.governance_agents import SCHEME, Agents, Numbered
 from tests.unit.governance.test_prompts import SNAPSHOT, UPDATE, arguments

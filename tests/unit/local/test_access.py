@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from local import deployment
-from local.access import Access, Grant, Place, granted
-from local.deployment import NEEDED, Ambiguous, Deployment, announced
-from local.errors import CommandError
+from commonplace_local import deployment
+from commonplace_local.access import Access, Grant, Place, granted
+from commonplace_local.deployment import NEEDED, Ambiguous, Deployment, announced
+from commonplace_local.errors import CommandError
 
 GRANT = Grant(agent="tests", scopes=("memory:write",), path="/mcp/memory")
 HERE, THERE = "http://127.0.0.1:8787", "https://knowledge.example.org"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.errors import CommandError
+from commonplace_local.errors import CommandError
 from tests.opensearch_node.java import MODULES, Java, RequirementMissing, find_java, look
 from tests.opensearch_node.program import PROGRAM, Part, assemble, fetch
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from commonplace.reference.model import ENTRY_TYPES
 from commonplace.reference.source.reader import read_catalogue
-from local.cli.reference import app as reference_app
+from commonplace_local.cli.reference import app as reference_app
 from tests.reference_files import HELIOS, SAMPLE, files_of, helios, sample
 
 

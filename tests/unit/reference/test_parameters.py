@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from commonplace.reference.model import PLACES, Entry, Example, Parameter
 from commonplace.reference.source import bounds
 from commonplace.reference.source.reader import Reading, read_catalogue
-from generators import catalogue_file, plan
+from commonplace_generators import catalogue_file, plan
 from tests.reference_files import HELIOS, SAMPLE
 
 ENTRY = {"category": "c", "summary": "S.", "content": "Text.", "lastUpdated": "2026-01-01"}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from local.cli.reference import app as reference_app
-from local.errors import CommandError
+from commonplace_local.cli.reference import app as reference_app
+from commonplace_local.errors import CommandError
 from tests.reference_files import HELIOS, SAMPLE
 
 GUIDE = {"id": "g", "type": "guide", "title": "G", "category": "c", "summary": "S.", "content": "T."}

@@ -15,9 +15,9 @@ from commonplace.reference.model import Problem
 from commonplace.reference.settings import CatalogueSource
 from commonplace.reference.store import DynamoGaps
 from commonplace.reference.sync.plan import CatalogueReport
-from local import options
-from local.cli.reference import app as reference_app
-from local.errors import CommandError
+from commonplace_local import options
+from commonplace_local.cli.reference import app as reference_app
+from commonplace_local.errors import CommandError
 from tests.dynamodb_fixture import new_table
 from tests.fakes.state import FakeSyncState
 from tests.fakes.store import FakeObjectStore

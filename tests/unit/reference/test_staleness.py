@@ -7,8 +7,8 @@ from typing import Any
 
 from commonplace.reference.model import Problem
 from commonplace.reference.source.reader import read_catalogue
-from generators.openapi.documents import fingerprint
-from local.cli.reference.staleness import check_sources
+from commonplace_generators.openapi.documents import fingerprint
+from commonplace_local.cli.reference.staleness import check_sources
 
 HASH = sha256(b"source").hexdigest()
 GUIDE = {"id": "a", "type": "guide", "title": "A", "category": "c", "summary": "S.", "content": "T."}

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from commonplace.search.embedded.engine import EmbeddedEngine
 from commonplace.search.models.local import LocalEmbeddings
-from local import cli
+from commonplace_local import cli
 from tests.unit.search.records import indexed, record
 
 

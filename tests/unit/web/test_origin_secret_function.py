@@ -44,7 +44,7 @@ def run(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def test_it_imports_nothing_that_is_not_in_the_runtime() -> None:
     done = run(SCRIPT, DISTRIBUTION_ID="E1A2B3C4D5E6F7", ORIGIN_SECRET_ARN=ARN)
     assert done.returncode == 0, done.stderr
-    foreign = {"httpx", "starlette", "mangum", "mcp", "joserfc", "cryptography", "web3", "infra", "local"}
+    foreign = {"httpx", "starlette", "mangum", "mcp", "joserfc", "cryptography", "web3", "infra", "commonplace_local"}
     assert not foreign & set(json.loads(done.stdout))
 
 

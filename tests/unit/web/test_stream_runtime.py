@@ -18,8 +18,8 @@ from starlette.routing import Route as Endpoint
 
 from commonplace.web.gateway import StreamingGateway
 from commonplace.web.stream_runtime import AGENT, Answer, Context, Runtime
-from local.cloud.http_api import HttpApi, Route, Streamed, streamed
-from local.cloud.runtime import Call, FunctionFailed, Outcome, runtime_api
+from commonplace_local.cloud.http_api import HttpApi, Route, Streamed, streamed
+from commonplace_local.cloud.runtime import Call, FunctionFailed, Outcome, runtime_api
 
 KEY = "key-of-the-run"
 REST = {"requestContext": {"stage": "live"}, "resource": "/x", "httpMethod": "GET", "path": "/x", "headers": {}}

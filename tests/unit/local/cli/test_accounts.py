@@ -5,9 +5,9 @@ import json
 import pytest
 
 from commonplace.identity.roles import RoleMap
-from local.dev.laptop import committed_template
-from local.dev.settings import asked_line, endpoints, role_map
-from local.errors import CommandError
+from commonplace_local.dev.laptop import committed_template
+from commonplace_local.dev.settings import asked_line, endpoints, role_map
+from commonplace_local.errors import CommandError
 
 WALLET = "0x" + "aB" * 20
 

@@ -9,9 +9,9 @@ import pytest
 from commonplace.reference.model import Problem
 from commonplace.reference.settings import parse_catalogues
 from commonplace.reference.sync.plan import CatalogueReport
-from local.cli.dev import catalogues_of
-from local.dev.screen import catalogue_lines
-from local.dev.source import (
+from commonplace_local.cli.dev import catalogues_of
+from commonplace_local.dev.screen import catalogue_lines
+from commonplace_local.dev.source import (
     CatalogueFolder,
     Source,
     catalogue,
@@ -20,8 +20,8 @@ from local.dev.source import (
     plain_folder,
     repositories,
 )
-from local.errors import CommandError
-from local.reports import catalogue_line, catalogue_text
+from commonplace_local.errors import CommandError
+from commonplace_local.reports import catalogue_line, catalogue_text
 from tests.integration.repositories import Clone, document
 
 

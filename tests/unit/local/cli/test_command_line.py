@@ -10,7 +10,7 @@ import pytest
 
 from commonplace import __version__
 from commonplace.web.mcp.calls import Surface
-from local.cli import PARTS, modules
+from commonplace_local.cli import PARTS, modules
 from tests.integration.running_dev import COMMAND
 from tests.unit.docs.pages import ROOT
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.session import data_folder
+from commonplace_local.dev.session import data_folder
 
 
 @pytest.fixture(autouse=True)

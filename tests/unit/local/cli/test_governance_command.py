@@ -9,8 +9,8 @@ from typer.testing import CliRunner, Result
 
 from commonplace.governance.store import MEMBERS, Store
 from commonplace.identity.access_tokens import subject_hash
-from local import cli
-from local.deployment import NEEDED
+from commonplace_local import cli
+from commonplace_local.deployment import NEEDED
 from tests.dynamodb_fixture import dump, new_table
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typer.testing import CliRunner, Result
 
 from commonplace.hive.model import ItemId
 from commonplace.web.gateway import Gateway
-from local import cli, deployment
-from local.cli.hive.connection import OUTAGE_SECONDS
-from local.cloud.http_api import HttpApi, Route
-from local.cloud.runtime import Outcome
+from commonplace_local import cli, deployment
+from commonplace_local.cli.hive.connection import OUTAGE_SECONDS
+from commonplace_local.cloud.http_api import HttpApi, Route
+from commonplace_local.cloud.runtime import Outcome
 from tests.unit.hive.rest.desks import LOCKS, Desk
 
 
@@ -124,7 +124,7 @@ def test_a_review_ends_at_once_and_says_what_was_decided(place: Place, key: str)
 
 def test_a_review_tells_of_others_decisions_and_goes_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = contributed(place, *(f"What was learned on day {number}." for number in range(3)))
-    review = import_module("local.cli.hive.review")  # the package has a command of this name
+    review = import_module("commonplace_local.cli.hive.review")  # the package has a command of this name
 
     def read() -> str:
         place.reviewer().ask("POST", f"/pending/{ids[0]}/reject", {"reason": "no"})

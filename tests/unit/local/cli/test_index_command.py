@@ -15,12 +15,12 @@ from commonplace.reference.index_source import StoredCatalogues
 from commonplace.search.indexer import Indexer, never
 from commonplace.search.migration import Migration, Target
 from commonplace.search.operations import Operations
-from local import cli
-from local.cli import index
-from local.cli import index as command
-from local.cli.index import Place, ask_function, reach
-from local.deployment import Deployment
-from local.errors import CommandError
+from commonplace_local import cli
+from commonplace_local.cli import index
+from commonplace_local.cli import index as command
+from commonplace_local.cli.index import Place, ask_function, reach
+from commonplace_local.deployment import Deployment
+from commonplace_local.errors import CommandError
 from tests.fakes.catalogues import catalogue, entry
 from tests.fakes.catalogues import publish as publish_catalogue
 from tests.fakes.embeddings import FakeEmbeddings

@@ -15,7 +15,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from commonplace.kernel.errors import RateLimited
-from local import cli, deployment
+from commonplace_local import cli, deployment
 from tests.examples import examples
 from tests.fakes.memory_http import TOKEN, MemoryOverHttp
 from tests.processes import ended
@@ -101,8 +101,8 @@ def test_without_a_server_the_story_goes_on_and_later_everything_is_as_if_nothin
 def test_a_crash_after_delivery_and_before_the_file_leads_to_the_same_end(
     place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from local.cli.kb import files
-    from local.files import write_whole as real
+    from commonplace_local.cli.kb import files
+    from commonplace_local.files import write_whole as real
 
     kb("learn", "story.yaml", "-o", "straight.yaml")
     straight, contents = record("straight.yaml"), place.memory.contents()

@@ -1,7 +1,7 @@
 import pytest
 
-from local.dev.settings import model_environment
-from local.errors import CommandError
+from commonplace_local.dev.settings import model_environment
+from commonplace_local.errors import CommandError
 
 KEY = {"OPENAI_API_KEY": "sk-0123456789"}
 

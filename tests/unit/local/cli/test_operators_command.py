@@ -5,7 +5,7 @@ import re
 from typer.testing import CliRunner
 
 from commonplace.kernel.operator_key import is_operators_key
-from local import cli
+from commonplace_local import cli
 
 
 def test_a_key_is_printed_once_with_the_hash_that_belongs_to_it() -> None:

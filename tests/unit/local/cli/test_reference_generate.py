@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from local import cli
+from commonplace_local import cli
 
 CATALOGUE = "generate:\n  - {kind: openapi, source: sources/tides.json, into: api.json}\n"
 
@@ -263,7 +263,7 @@ def test_a_catalogue_that_generates_nothing_says_how_it_could(folder: Path) -> N
 
 
 def test_a_file_that_would_be_too_large_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("local.cli.reference.generation.MAX_FILE_BYTES", 500)
+    monkeypatch.setattr("commonplace_local.cli.reference.generation.MAX_FILE_BYTES", 500)
     done = run(str(folder))
     assert done.exit_code == 1
     assert "would be larger than 500 bytes" in done.output

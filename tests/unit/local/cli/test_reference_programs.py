@@ -11,12 +11,12 @@ import pytest
 
 from commonplace.reference.model import Entry, Parameter
 from commonplace.reference.source.reader import read_catalogue
-from generators import catalogue_file, plan
-from generators.commands import Command, CommandOptions, generated
-from generators.generated import Generated
-from local.cli.reference import programs
-from local.cli.reference.programs import ran, raw_of
-from local.errors import CommandError
+from commonplace_generators import catalogue_file, plan
+from commonplace_generators.commands import Command, CommandOptions, generated
+from commonplace_generators.generated import Generated
+from commonplace_local.cli.reference import programs
+from commonplace_local.cli.reference.programs import ran, raw_of
+from commonplace_local.errors import CommandError
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "reference" / "programs"
 PROGRAMS = Path(sys.executable).parent

@@ -2,9 +2,9 @@
 
 import pytest
 
-from local.cli.dev import dev
-from local.dev.session import EMBEDDED, search_engine
-from local.errors import CommandError
+from commonplace_local.cli.dev import dev
+from commonplace_local.dev.session import EMBEDDED, search_engine
+from commonplace_local.errors import CommandError
 
 
 def test_without_an_address_the_embedded_engine_answers() -> None:

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.web.rest.declaration import Site
-from local import cli
-from local.cli.operators import KEY_VARIABLE
-from local.deployment import NEEDED
+from commonplace_local import cli
+from commonplace_local.cli.operators import KEY_VARIABLE
+from commonplace_local.deployment import NEEDED
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import hit
 from tests.unit.documents.rest.conftest import World

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from local.cli.search import print_explanation, results_text
+from commonplace_local.cli.search import print_explanation, results_text
 
 HIT: dict[str, Any] = {
     "id": "pools",

@@ -9,9 +9,9 @@ import pytest
 from commonplace.documents.rest.services import Explanations
 from commonplace.kernel.operator_key import fresh_key, key_hash
 from commonplace.web.rest.declaration import Site
-from local.cli.operators import KEY_VARIABLE
-from local.cli.search import Question, ask_deployment
-from local.errors import CommandError
+from commonplace_local.cli.operators import KEY_VARIABLE
+from commonplace_local.cli.search import Question, ask_deployment
+from commonplace_local.errors import CommandError
 from tests.fakes.library import FakeLibrary, garden
 from tests.fakes.search import hit
 from tests.unit.documents.rest.conftest import World

@@ -2,9 +2,9 @@
 
 import pytest
 
-from local.cli.dev import SAMPLE_SITE
-from local.dev.settings import site_environment
-from local.errors import CommandError
+from commonplace_local.cli.dev import SAMPLE_SITE
+from commonplace_local.dev.settings import site_environment
+from commonplace_local.errors import CommandError
 
 
 def test_name_look_and_address_come_from_the_shell() -> None:

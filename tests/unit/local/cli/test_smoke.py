@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from typer.testing import CliRunner
 
-from local.cli import smoke as command
-from local.cli.smoke.checks import CHECKS, RENAMED
-from local.cli.smoke.site import Finding, Site, run, table
-from local.errors import CommandError
+from commonplace_local.cli import smoke as command
+from commonplace_local.cli.smoke.checks import CHECKS, RENAMED
+from commonplace_local.cli.smoke.site import Finding, Site, run, table
+from commonplace_local.errors import CommandError
 from tests.fakes.deployment import HTML, WELL_KNOWN, Change, Reply, StandIn
 
 SERVER = f"{WELL_KNOWN}/oauth-authorization-server"

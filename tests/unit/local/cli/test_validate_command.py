@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from local.cli.validate import validate as validate_command
-from local.files import list_files
+from commonplace_local.cli.validate import validate as validate_command
+from commonplace_local.files import list_files
 from tests.unit.documents.content.files import markdown
 
 app = typer.Typer()

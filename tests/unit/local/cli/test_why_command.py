@@ -8,9 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from local.cli.why import why as why_command
-from local.errors import CommandError
-from local.knowledge_folder import SAMPLE
+from commonplace_local.cli.why import why as why_command
+from commonplace_local.errors import CommandError
+from commonplace_local.knowledge_folder import SAMPLE
 from tests import mistakes
 
 app = typer.Typer()

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from local.cloud.lambda_host import PAUSES_SECONDS, AsyncConfig, see_through
-from local.cloud.runtime import Call, Outcome
+from commonplace_local.cloud.lambda_host import PAUSES_SECONDS, AsyncConfig, see_through
+from commonplace_local.cloud.runtime import Call, Outcome
 
 ARN = "arn:aws:lambda:us-east-1:123456789012:function:commonplace-dev-webhook:live"
 FAILED = Outcome(b'{"errorType": "Throttled", "errorMessage": "too much"}', failed=True)

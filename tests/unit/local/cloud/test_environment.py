@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from local.cloud.environment import replaced, worker_variables
+from commonplace_local.cloud.environment import replaced, worker_variables
 
 
 def test_workers_inherit_neither_the_account_nor_tokens(monkeypatch: pytest.MonkeyPatch) -> None:

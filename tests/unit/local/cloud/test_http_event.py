@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.cloud.http_api import FAILED, Request, Route, event, find, response
+from commonplace_local.cloud.http_api import FAILED, Request, Route, event, find, response
 
 ROUTES = [
     Route(key, key)

@@ -12,13 +12,13 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from local.cloud.edge import Edge, edge_server
-from local.cloud.http_api import HttpApi, Route
-from local.cloud.lambda_host import LambdaHost
-from local.cloud.runtime import Call, Outcome, Worker, runtime_api
-from local.github.api import GitHubApi
-from local.github.git import GitRepository, git
-from local.github.server import GitHubServer
+from commonplace_local.cloud.edge import Edge, edge_server
+from commonplace_local.cloud.http_api import HttpApi, Route
+from commonplace_local.cloud.lambda_host import LambdaHost
+from commonplace_local.cloud.runtime import Call, Outcome, Worker, runtime_api
+from commonplace_local.github.api import GitHubApi
+from commonplace_local.github.git import GitRepository, git
+from commonplace_local.github.server import GitHubServer
 
 KEY, TOKEN = "LAPTOP0123456789", "token-of-the-run"
 INVOKE = "/2015-03-31/functions/probe/invocations"

@@ -7,7 +7,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -8,7 +8,7 @@ import pytest
 from moto import mock_aws
 from moto.dynamodb.models.table import Table
 
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -10,7 +10,7 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.sqs.models import sqs_backends
 
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -9,7 +9,7 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 
-from local.cloud import moto_patches
+from commonplace_local.cloud import moto_patches
 from tests.dynamodb_fixture import dump
 
 if TYPE_CHECKING:

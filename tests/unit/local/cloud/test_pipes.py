@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.cloud.event_sources import Pipe, filled, fits, parse_filter, parse_template
+from commonplace_local.cloud.event_sources import Pipe, filled, fits, parse_filter, parse_template
 
 
 def change(partition: str, sort: str = "one") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from local.cloud.schedules import Rule, Scheduler, Target, parse
+from commonplace_local.cloud.schedules import Rule, Scheduler, Target, parse
 
 NOW = datetime(2026, 2, 27, 23, 59, 30, tzinfo=UTC)  # a Friday
 

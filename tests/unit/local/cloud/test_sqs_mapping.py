@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from local.cloud.event_sources import Poller, QueueMapping, kept, record
-from local.cloud.runtime import Outcome
+from commonplace_local.cloud.event_sources import Poller, QueueMapping, kept, record
+from commonplace_local.cloud.runtime import Outcome
 
 ARN = "arn:aws:sqs:us-east-1:123456789012:queue"
 SENT = {"a", "b"}

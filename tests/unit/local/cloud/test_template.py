@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from local.cloud.template import Stack, TemplateError, choose, stem
+from commonplace_local.cloud.template import Stack, TemplateError, choose, stem
 
 
 def stack(resources: dict[str, Any], **more: Any) -> tuple[Stack, list[str]]:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.memory.entry_files import Parsed, Seed, Unread
-from local.memory import claude
-from local.memory.dates import first_date
-from local.memory.lessons import parse
+from commonplace_local.memory import claude
+from commonplace_local.memory.dates import first_date
+from commonplace_local.memory.lessons import parse
 
 FILE = Path(__file__).parents[3] / "fixtures" / "memory" / "MESSY-LESSONS.md"
 

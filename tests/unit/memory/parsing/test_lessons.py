@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from commonplace.memory.entry_files import Seed, Unread
 from commonplace.memory.validation import Refused, imports
-from local.memory.lessons import parse
+from commonplace_local.memory.lessons import parse
 
 FILE = Path(__file__).parents[3] / "fixtures" / "memory" / "LESSONS-LEARNED.md"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from commonplace.memory.entry_files import Parsed, Unread
 from commonplace.memory.model import MAX_CONTENT_BYTES
 from commonplace.memory.validation import Refused, imports
-from local.memory import claude, templates
+from commonplace_local.memory import claude, templates
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "memory"
 

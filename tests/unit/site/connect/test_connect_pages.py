@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from commonplace.site.connect.clients import Endpoint, clients
 from commonplace.site.connect.registry import server_json
-from local.connect_page import connect_page
+from commonplace_local.connect_page import connect_page
 from tests.site_app import site_app
 from tests.unit.docs.pages import ROOT
 
@@ -96,7 +96,7 @@ def test_the_registry_entry_keeps_to_its_schema() -> None:
 def run(*words: str) -> tuple[int, str]:
     import typer
 
-    from local.cli.connect import connect as connect_command
+    from commonplace_local.cli.connect import connect as connect_command
 
     app = typer.Typer()
     app.command()(connect_command)

@@ -47,7 +47,7 @@ def as_json() -> list[str]:
         }
         for at, text in enumerate(prose())
     ]
-    template = json.loads((ROOT / "infra" / "template.json").read_text("utf-8"))
+    template = json.loads((ROOT / "packages" / "commonplace_local" / "template.json").read_text("utf-8"))
     return [compact(row) for row in rows] + [compact(one) for one in template["Resources"].values()]
 
 

@@ -1,5 +1,0 @@
-"""`python -m local.cli`."""
-
-from local.cli import app
-
-app()

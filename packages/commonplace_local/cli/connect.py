@@ -1,0 +1,39 @@
+"""Say how to connect an MCP client."""
+
+from typing import Annotated
+
+import typer
+
+from commonplace import __version__
+from commonplace_local.deployment import web_address
+from commonplace_local.errors import CommandError
+from commonplace_local.terminal import commands, print_json
+
+app = commands()
+
+
+@app.command()
+def connect(
+    client: Annotated[str | None, typer.Argument(help="A client, such as claude-code; default: all of them.")] = None,
+    *,
+    url: Annotated[str, typer.Option(help="Base URL of the deployment.")] = "http://127.0.0.1:8787",
+    name: Annotated[str, typer.Option(help="Name of the knowledge base, as people know it.")] = "Commonplace",
+    toolset: Annotated[str | None, typer.Option(help="One toolset, or all; default: those of /mcp.")] = None,
+    server_json: Annotated[bool, typer.Option("--server-json", help="Print the entry for the MCP registry.")] = False,
+) -> None:
+    """Say how to connect an MCP client."""
+    from commonplace.site.connect import registry
+    from commonplace.site.connect.clients import Endpoint, clients
+    from commonplace_local.connect_page import client_text
+
+    at = Endpoint.of(name, web_address(url, "base URL"), toolset)
+    if server_json:
+        print_json(registry.server_json(at, __version__))
+        if not at.public:
+            typer.echo("The registry takes public https addresses only: give the deployment's with --url.", err=True)
+        return
+    known = {each.key: each for each in clients(at)}
+    if client is not None and client not in known:
+        raise CommandError(f"There is no client {client} here.", f"Known are: {', '.join(known)}.")
+    for each in [known[client]] if client else known.values():
+        typer.echo(f"{each.title}\n{'-' * len(each.title)}\n{client_text(each, at)}")

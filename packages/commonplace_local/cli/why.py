@@ -1,0 +1,65 @@
+"""Say why a page is there, or is not."""
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commonplace.documents.content.judgement import is_path, judge_address, judge_path, paths_of, unknown
+from commonplace.kernel.errors import NotFound
+from commonplace_local.cli.validate import Exclude, Root
+from commonplace_local.errors import CommandError
+from commonplace_local.findings import judgement_facts, judgement_lines
+from commonplace_local.knowledge_folder import read_folder
+from commonplace_local.options import Target, grouped
+from commonplace_local.terminal import AsJson, commands
+
+app = commands()
+
+
+@app.command()
+@grouped
+def why(
+    what: Annotated[str, typer.Argument(help="A file, or an address of it: of the site, of the API, of GitHub.")],
+    *,
+    root: Root = None,
+    exclude: Exclude = None,
+    target: Target,
+    as_json: AsJson = False,
+) -> None:
+    """Say of a file whether it is published; if not, the line, what is written there, and the cure.
+
+    The file on this machine is judged, as it is now. With --data, --outputs or --stage it is the last sync of that
+    deployment, by the operators' report. Ends with 1 when the file is not published.
+    """
+    try:
+        if target.data or target.outputs or target.stage:
+            from commonplace_local.reports import last_findings
+
+            judgements = judge_address(last_findings(target.find()), what)
+        else:
+            path = Path(what)
+            if path.is_dir():
+                hint = f"Name a file, or look at all of them: commonplace validate {what}"
+                raise CommandError(f"{what} is a folder.", hint)
+            there = path.is_file() or path.is_symlink()
+            folder = read_folder(path if there else root or Path(), exclude, root)
+            if there:
+                paths = [folder.only]
+            elif what in folder.paths:
+                paths = [what]
+            elif is_path(what):
+                raise unknown(what, what, folder.paths)
+            else:
+                paths = paths_of(folder.findings, what, folder.paths)
+            judgements = [judge_path(folder.findings, one, *folder.facts(one)) for one in paths]
+    except NotFound as error:
+        raise CommandError(f"{error}.", error.hint or "") from error
+    if as_json:
+        typer.echo(jsonlib.dumps([judgement_facts(one) for one in judgements], indent=2))
+    else:
+        for one in judgements:
+            for line in judgement_lines(one):
+                typer.echo(line)
+    raise typer.Exit(0 if all(one.published for one in judgements) else 1)

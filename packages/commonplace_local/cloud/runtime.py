@@ -1,0 +1,324 @@
+"""One execution environment: a process that runs the handler, and the Lambda Runtime API (2018-06-01) it talks to.
+
+Calls are for the process that runs the function alone: it brings the access key of the run at the end of its
+User-Agent, since its client sends no header of ours. A failed import comes from another client, which sends no agent.
+"""
+
+import hmac
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from commonplace_local.cloud.bootstrap import STAND_IN_FLAG
+from commonplace_local.cloud.environment import ACCOUNT, REGION
+from commonplace_local.cloud.servers import Loopback, LoopbackHandler
+
+MAX_PAYLOAD_BYTES = 6_291_456  # synchronous, both ways (AWS Lambda quotas)
+
+BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
+INIT_SECONDS = 60.0  # AWS allows 10; a laptop that starts several processes at once needs longer
+
+
+class FunctionFailed(Exception):
+    """An invoked function raised, timed out or died; `kind` is the name of its error."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        self.kind, self.message = str(error.get("errorType", "")), str(error.get("errorMessage", ""))
+        super().__init__(f"{self.kind}: {self.message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the template. `path` are the folders that AWS would unpack to /var/task and /opt/python."""
+
+    name: str
+    handler: str
+    path: tuple[Path, ...]
+    variables: Mapping[str, str]
+    timeout_seconds: float = 3
+    memory_mb: int = 128
+    concurrency: int = 4
+    log_format: str = "Text"
+    log_level: str | None = None
+
+    @property
+    def arn(self) -> str:
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of an invocation: the function's JSON, or the error object that AWS puts in its place."""
+
+    payload: bytes
+    failed: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One invocation on its way. The first `finish` wins: an answer, a timeout and a crash may race."""
+
+    payload: bytes
+    arn: str
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    deadline: float = 0.0  # epoch seconds, set when an environment takes the call
+    outcome: Outcome | None = None
+    stream: SimpleQueue[bytes | None] | None = None
+    """Where an answer goes piece by piece, for whoever takes it so; None is its end."""
+    taken: threading.Event = field(default_factory=threading.Event)
+    done: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def trace(self) -> str:
+        return f"Root=1-{int(time.time()):08x}-{self.id.replace('-', '')[:24]};Sampled=0"
+
+    def finish(self, outcome: Outcome) -> bool:
+        """Return True when this outcome is the one that counts."""
+        with self._lock:
+            if self.outcome is not None:
+                return False
+            self.outcome = outcome
+        if self.stream is not None:
+            self.stream.put(None)
+        self.taken.set()
+        self.done.set()
+        return True
+
+
+def platform_error(kind: str, message: str) -> Outcome:
+    """An error that comes from the platform, not from the handler."""
+    return Outcome(json.dumps({"errorType": kind, "errorMessage": message}).encode(), failed=True)
+
+
+def exited(call: Call, status: int) -> Outcome:
+    how = f"signal: {-status}" if status < 0 else f"exit status {status}"
+    return platform_error("Runtime.ExitError", f"RequestId: {call.id} Error: Runtime exited with error: {how}")
+
+
+def stopped() -> Outcome:
+    return platform_error("Lambda.ServiceException", "The laptop cloud is stopping.")
+
+
+def runtime_api(environment: "Worker", key: str) -> Loopback:
+    class Api(LoopbackHandler):
+        def gone(self) -> bool:
+            """Return True when the process died while it was parked in `/next`: its socket is at its end."""
+            try:
+                readable = select.select([self.connection], [], [], 0)[0]
+                return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
+            except OSError:
+                return True
+
+        def reply(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+            self.send_response_only(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def is_known(self) -> bool:
+            """Return True when the agent ends with the key; else refuse the request."""
+            agent = self.headers.get("User-Agent", "").encode("latin-1")
+            if hmac.compare_digest(agent.rpartition(b" ")[2], key.encode()):
+                return True
+            self.refuse(HTTPStatus.FORBIDDEN, "Calls are for the process that runs the function.")
+            return False
+
+        def do_GET(self) -> None:
+            if not self.is_known():
+                return
+            call = environment.take(self.gone)
+            if call is None:
+                self.close_connection = True
+                return
+            headers = {
+                "Lambda-Runtime-Aws-Request-Id": call.id,
+                "Lambda-Runtime-Deadline-Ms": str(int(call.deadline * 1000)),
+                "Lambda-Runtime-Invoked-Function-Arn": call.arn,
+                "Lambda-Runtime-Trace-Id": call.trace,
+                "Content-Type": "application/json",  # without it the C client of awslambdaric 4.2 crashes
+            }
+            self.reply(200, call.payload, headers)
+
+        def do_POST(self) -> None:
+            _, _, kind, *rest = self.path.strip("/").split("/")
+            if kind != "init" and not self.is_known():
+                return
+            if self.headers.get("Transfer-Encoding", "") == "chunked":
+                failed = self.pass_on(environment.call)
+                if failed is None:
+                    self.close_connection = True  # the process has died, and whoever watches it says so
+                    return
+                environment.finish(rest[0], b"{}" if failed else b"", failed=failed)
+                self.reply(202, b"{}", {"Content-Type": "application/json"})
+                return
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if kind == "init":
+                environment.init_failed(body)
+            else:
+                environment.finish(rest[0], body, failed=rest[1] == "error")
+            self.reply(202, b"{}", {"Content-Type": "application/json"})
+
+        def pass_on(self, call: Call | None) -> bool | None:
+            """Pass the pieces of a streamed answer on as they come. Return whether its trailer says that it failed;
+            None for an answer that breaks off."""
+            while line := self.rfile.readline():
+                piece = self.rfile.read(size) if (size := int(line, 16)) else b""
+                if not size:
+                    trailer = b"".join(iter(self.rfile.readline, b"\r\n"))
+                    return b"lambda-runtime-function-error-type" in trailer.lower()
+                self.rfile.readline()
+                if call is not None and call.stream is not None:
+                    call.stream.put(piece)
+            return None
+
+    return Loopback(Api)
+
+
+class Worker:
+    """Runs one call at a time. `pool` hands out calls and is notified when this environment is lost."""
+
+    def __init__(
+        self,
+        function: Function,
+        variables: Mapping[str, str],
+        log: Callable[[str], None],
+        *,
+        next_call: Callable[["Worker", Callable[[], bool]], Call | None],
+        on_init_error: Callable[[Outcome], None],
+        on_exit: Callable[["Worker", int], None],
+        stand_in: bool = False,
+    ) -> None:
+        self.function, self._log = function, log
+        self._next_call, self._on_init_error, self._on_exit = next_call, on_init_error, on_exit
+        self.ready = self.lost = self.explained = False
+        self.call: Call | None = None
+        # Before the process, which may ask for its first call at once.
+        self._impatience = threading.Timer(INIT_SECONDS, self._give_up)
+        self._impatience.daemon = True
+        self._api = runtime_api(self, variables["AWS_ACCESS_KEY_ID"])
+        self._api.start()
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", str(BOOTSTRAP), function.handler, *([STAND_IN_FLAG] if stand_in else [])],
+            cwd=function.path[0],
+            env=self._environment(variables),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C is the parent's; a process group of its own can be ended whole
+        )
+        self._reader = threading.Thread(target=self._read_log, name=f"log-{function.name}", daemon=True)
+        self._watcher = threading.Thread(target=self._watch, name=f"watch-{function.name}", daemon=True)
+        for thread in (self._impatience, self._reader, self._watcher):
+            thread.start()
+
+    def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        function = self.function
+        if "AWS_ENDPOINT_URL" not in variables:
+            raise RuntimeError("A worker without AWS_ENDPOINT_URL would call the real AWS.")
+        own = {
+            "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{self._api.server_port}",
+            "AWS_LAMBDA_FUNCTION_NAME": function.name,
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
+            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+            "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
+            "AWS_LAMBDA_LOG_STREAM_NAME": f"laptop/{self._api.server_port}",
+            "AWS_LAMBDA_LOG_FORMAT": function.log_format,
+            "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+            "_HANDLER": function.handler,
+            "LAMBDA_TASK_ROOT": str(function.path[0]),
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONPATH": os.pathsep.join(map(str, function.path)),
+        }
+        if function.log_level:
+            own["AWS_LAMBDA_LOG_LEVEL"] = function.log_level
+        return {**function.variables, **variables, **own}
+
+    @property
+    def idle(self) -> bool:
+        return self.ready and self.call is None
+
+    def take(self, gone: Callable[[], bool]) -> Call | None:
+        """The next call, however long it takes; `None` when the process will not answer any more."""
+        self._impatience.cancel()
+        return self._next_call(self, gone)
+
+    def begin(self, call: Call) -> None:
+        """The pool gave this worker a call; the clock starts now."""
+        self.call = call
+        call.deadline = time.time() + self.function.timeout_seconds
+        call.taken.set()
+
+    def finish(self, call_id: str, body: bytes, *, failed: bool) -> None:
+        call = self.call
+        if call is None or call.id != call_id:
+            return
+        self.call = None
+        if len(body) <= MAX_PAYLOAD_BYTES:
+            call.finish(Outcome(body, failed))
+        else:
+            what = f"Response payload size ({len(body)} bytes) exceeded maximum allowed payload size"
+            call.finish(platform_error("Function.ResponseSizeTooLarge", f"{what} ({MAX_PAYLOAD_BYTES} bytes)."))
+
+    def expire(self, call: Call) -> None:
+        """The function's time is up: the call fails and the process goes, as on AWS."""
+        told = f"RequestId: {call.id} Error: Task timed out after {self.function.timeout_seconds:.2f} seconds"
+        if call.finish(platform_error("Sandbox.Timedout", told)):
+            self._log(f"{call.id} timed out after {self.function.timeout_seconds:g} s")
+            self.kill()
+
+    def init_failed(self, body: bytes) -> None:
+        self.lost = self.explained = True
+        self._on_init_error(Outcome(body, failed=True))
+
+    def _give_up(self) -> None:
+        if not self.ready:
+            self._log(f"did not become ready within {INIT_SECONDS:g} s")
+            self.kill()
+
+    def _read_log(self) -> None:
+        assert self.process.stdout is not None  # noqa: S101  asked for a pipe
+        with self.process.stdout as stream:
+            for line in stream:
+                self._log(line.decode(errors="replace").rstrip("\n"))
+
+    def _watch(self) -> None:
+        status = self.process.wait()
+        assert self.process.stdin is not None  # noqa: S101  asked for a pipe
+        self.process.stdin.close()
+        self.lost = True
+        self._impatience.cancel()
+        call, self.call = self.call, None
+        if call is not None and call.finish(exited(call, status)):
+            self._log(f"{call.id} ended with its process, status {status}")
+        self._on_exit(self, status)
+        self._api.stop()
+
+    def kill(self) -> None:
+        """End the process and whatever it started. Returns at once; `join` waits."""
+        self.lost = True
+        with suppress(OSError):  # it has gone by itself
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
+
+    def join(self) -> None:
+        for thread in (self._watcher, self._reader):
+            thread.join(5)

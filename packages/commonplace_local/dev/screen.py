@@ -1,0 +1,246 @@
+"""Output of `commonplace dev`: steps, progress, the checked outcome of a sync, tables at the end.
+
+Plain lines where the output is no terminal.
+"""
+
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from rich.console import Console
+from rich.table import Table
+
+from commonplace.documents.content.document import Manifest
+from commonplace.documents.sync.report import Report
+from commonplace.reference.sync.plan import CatalogueReport
+from commonplace_local.dev.laptop import Laptop, Progress
+from commonplace_local.dev.source import Source, has_commits
+from commonplace_local.findings import EXAMPLES, finding_lines, tally_line
+from commonplace_local.knowledge_folder import SAMPLE
+from commonplace_local.reports import catalogue_line, failure_of, problem_line
+from commonplace_local.terminal import counted, printable
+
+ADD_A_PAGE = "add a Markdown file with `publish: true` in its frontmatter"
+PLAIN_WIDTH = 120
+PLAIN_INTERVAL_SECONDS = 2.0
+PATHS_SHOWN = 1000
+PROBLEMS_SHOWN = 20
+NO_PUBLISH = ("has no `publish: true`", "have no `publish: true`")
+WHY = {
+    "publish is not true": NO_PUBLISH,
+    "no frontmatter": NO_PUBLISH,
+    "empty file": ("is empty", "are empty"),
+    "draft": ("is a draft", "are drafts"),
+}
+"""Reasons of the publish gate behind a number of files: one, many."""
+LEFT_OUT = ("lies in a folder that is left out", "lie in folders that are left out")
+SUFFIX = ("does not end in `.md`", "do not end in `.md`")
+TOO_LARGE = ("is over 5 MB", "are over 5 MB")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    manifest: Manifest | None
+    report: Report | None
+    faults: tuple[str, ...]
+    """Why the work is not done; empty when it is."""
+    catalogues: tuple[tuple[str, CatalogueReport | None], ...] = ()
+    """Each by its name, and what its last run came to."""
+
+    @property
+    def by_type(self) -> list[tuple[str, int]]:
+        """Most frequent first."""
+        types = Counter(entry.content_type for entry in self.manifest.documents) if self.manifest else Counter()
+        return sorted(types.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    files: tuple[str, ...] = ()
+    """Paths of the branch's head."""
+    large: tuple[str, ...] = ()
+    """Paths of a folder without Git that are too large to be served."""
+    why: str = ""
+    """The command that says more of a file."""
+
+    @property
+    def shown(self) -> str:
+        """The number of Markdown files that are served, and why the others are not."""
+        if self.report is None:
+            return "Shows nothing"
+        exclusions = self.report.judged().exclusions
+        reasons = Counter(
+            WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
+            for one in self.report.skipped
+            if exclusions.is_content(one.path) and not one.kept_last_good
+        )
+        for path in filter(exclusions.is_misplaced, self.files):
+            reasons[LEFT_OUT if exclusions.by(path) else SUFFIX] += 1
+        reasons[TOO_LARGE] += sum(map(exclusions.is_content, self.large))
+        told = ", ".join(f"{count:,} {why[count > 1]}" for why, count in reasons.most_common() if count)
+        shown = self.report.counts.documents
+        of = f"Shows {shown:,} of {counted(shown + reasons.total(), 'file', 'files')}"
+        return f"{of}: {told}; `{self.why}` says more" if told else of
+
+
+def judge(laptop: Laptop) -> Outcome:
+    """Compares head, store and index. Call it when the laptop is idle."""
+    manifest = laptop.manifest()
+    catalogues = tuple((one.name, laptop.catalogue_report(one.name)) for one in laptop.catalogues)
+    faults = [*_faults(laptop, manifest), *_catalogue_faults(laptop, dict(catalogues))]
+    head, large = laptop.workspace.head, laptop.workspace.large
+    files = tuple(one.path for one in laptop.api.repository.tree(head, recursive=True)) if head else ()
+    plain = laptop.source.git_dir is None and laptop.source.folder != SAMPLE
+    why = "commonplace why FILE" + (f" --root {shlex.quote(str(laptop.source.folder))}" if plain else "")
+    return Outcome(manifest, laptop.report(), tuple(faults), catalogues, files, large, why)
+
+
+def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
+    if laptop.workspace.is_empty:
+        return [f"{nothing_there(laptop.source)}: {ADD_A_PAGE}"]
+    summary = laptop.summary()
+    if summary is None or manifest is None:
+        return ["No run has finished." if summary is None else f"The run failed: {failure_of(laptop.store, summary)}."]
+    faults = []
+    if summary.status == "failed":
+        faults.append(f"The last run failed: {failure_of(laptop.store, summary)}.")
+    if manifest.commit_sha != laptop.workspace.head:
+        faults.append(f"The store is at commit {manifest.commit_sha[:12]}, the branch is not.")
+    if manifest.pending:
+        faults.append(f"{manifest.pending} files could not be fetched.")
+    indexed = laptop.indexed()
+    missing = sum(indexed.get(entry.ref, -1) < entry.generation for entry in manifest.documents)
+    extra = len(indexed.keys() - manifest.by_ref.keys())
+    if missing:
+        faults.append(f"{missing} documents are not searchable.")
+    if extra:
+        faults.append(f"{extra} documents are searchable and not published.")
+    return faults
+
+
+def nothing_there(source: Source) -> str:
+    commits = source.git_dir is not None and source.revision == "HEAD" and not has_commits(source.folder)
+    return f"{source.folder} holds no files" + (", and the repository has no commits yet" if commits else "")
+
+
+def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | None]) -> Iterator[str]:
+    """Errors themselves are shown beside the catalogue (`Screen.outcome`)."""
+    heads = {one.source.name: one.workspace.head for one in laptop.repositories}
+    indexed = laptop.indexed("reference") if laptop.catalogues else {}
+    for one in laptop.catalogues:
+        report = reports[one.name]
+        if report is None:
+            yield f"No run of the catalogue {one.name} has finished."
+        elif report.status == "refused":
+            yield f"The catalogue {one.name} is refused: {counted(len(report.errors), 'error', 'errors')}."
+        elif report.status != "published":
+            yield f"The catalogue {one.name} is not at the head of its branch: {catalogue_line(one.name, report)}"
+        elif report.commit_sha != heads[one.source.name]:
+            yield f"The catalogue {one.name} is at commit {(report.commit_sha or '-')[:12]}, the branch is not."
+        manifest = laptop.catalogue_manifest(one.name)
+        versions = manifest.versions if manifest else {}
+        missing = sum(indexed.get(f"{one.name}/{id}", -1) < version for id, version in versions.items())
+        extra = sum(key.startswith(f"{one.name}/") and key.partition("/")[2] not in versions for key in indexed)
+        if missing or extra:
+            yield f"The index of the catalogue {one.name} lacks {missing} entries, and has {extra} that are gone."
+
+
+Teller = Callable[[Progress], None]
+
+
+class Screen:
+    """Writes to the terminal, or line by line to a file or pipe."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
+        if not self._console.is_terminal:
+            self._console.width = PLAIN_WIDTH
+
+    def say(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Teller]:
+        """Shows counts while something runs."""
+        if not self._console.is_terminal:
+            self.say(f"{what} ...")
+            reported: Progress | None = None
+            last = time.monotonic()
+
+            def tell(progress: Progress) -> None:
+                nonlocal last, reported
+                if time.monotonic() - last >= PLAIN_INTERVAL_SECONDS and progress != reported:
+                    last, reported = time.monotonic(), progress
+                    self.say(f"  {_counts(progress)}")
+
+            yield tell
+            return
+        with self._console.status(what) as status:
+            yield lambda progress: status.update(f"{what}: {_counts(progress)}")
+
+    def outcome(self, outcome: Outcome, *, verbose: bool) -> None:
+        """Documents by type, what to mend, how many files are shown and why not all."""
+        table = Table(title="Documents", title_justify="left", box=None, pad_edge=False, header_style="dim")
+        table.add_column("type", no_wrap=True)
+        table.add_column("documents", justify="right")
+        for label, count in outcome.by_type:
+            table.add_row(label, str(count))
+        table.add_row("total", str(sum(count for _, count in outcome.by_type)), style="bold")
+        self._console.print(table)
+        if outcome.large:
+            names = ", ".join(map(printable, outcome.large[:EXAMPLES]))
+            self.say(f"Over 5 MB and never served: {counted(len(outcome.large), 'file', 'files')} ({names})")
+        if outcome.report:
+            counts = outcome.report.counts
+            if not counts.documents:
+                self.say(f"No page is published: {ADD_A_PAGE}")
+            for line in finding_lines(outcome.report.judged(), every=verbose):
+                self.say(line)
+            self.say(outcome.shown)
+            documents = counted(counts.documents, "document", "documents")
+            self.say(f"{documents}, {counted(counts.attachments, 'attachment', 'attachments')}")
+            self.say(tally_line(outcome.report.tally))
+        if verbose and outcome.report:
+            skipped = outcome.report.skipped
+            for item in skipped[:PATHS_SHOWN]:
+                where = f":{item.problem.line}" if item.problem and item.problem.line else ""
+                self.say(f"  {printable(item.path)}{where}  {item.problem.message if item.problem else item.reason}")
+            if len(skipped) > PATHS_SHOWN:
+                self.say(f"  ... and {len(skipped) - PATHS_SHOWN} more: commonplace sync report --all")
+        for name, report in outcome.catalogues:
+            for line in catalogue_lines(name, report, verbose=verbose):
+                self.say(line)
+        for fault in outcome.faults:
+            self.say(f"Not done: {fault}")
+
+    def addresses(self, laptop: Laptop, outcome: Outcome) -> None:
+        """Print where to look and where agents connect, as lines to copy."""
+        url, mcp_url = laptop.url, laptop.mcp_url
+        title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
+        self.say(f"Read it: {url}/")
+        self.say(f"Ask it: {url}/console/chat (as Ada, or as Vi who may propose)")
+        self.say(f"For programs: {url}/docs, or ask:")
+        for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
+            self.say(f"  curl -s {shlex.quote(url + path)}")
+        self.say(f"Agents connect to {mcp_url}; how: commonplace connect --url {url}")
+        if laptop.catalogues:
+            self.say(f"The product reference alone: {mcp_url}/reference; it answers from")
+        for one in laptop.catalogues:
+            self.say(f"  {one.name}: {printable(str(one.source.folder / one.folder))}")
+
+
+def catalogue_lines(name: str, report: CatalogueReport | None, *, verbose: bool = False) -> Iterator[str]:
+    """Yield what was read of a catalogue, with its errors; its warnings only where `verbose`."""
+    yield catalogue_line(name, report)
+    problems = (report.problems if verbose else report.errors) if report else []
+    for problem in problems[:PROBLEMS_SHOWN]:
+        yield f"  {problem_line(problem)}"
+    if len(problems) > PROBLEMS_SHOWN:
+        yield f"  ... and {len(problems) - PROBLEMS_SHOWN} more: commonplace sync report --source {name}"
+
+
+def _counts(progress: Progress) -> str:
+    indexed = max(0, progress.stored - progress.waiting)
+    embedding = f", embedding {progress.embedded:,} of {progress.passages:,} passages"
+    return f"{progress.stored} stored, {indexed} indexed" + (embedding if progress.passages > progress.embedded else "")

