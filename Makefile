@@ -100,7 +100,7 @@ acceptance: setup ## Sync and check any clone: make acceptance REPOSITORY=PATH
 synth: setup-all ## Write the AWS template to cdk.out: make synth ARGS="-c stage=prod -c repository=owner/name -c branch=main"
 	@$(RUN) python app.py $(ARGS)
 
-docs: setup-all ## Rewrite the tables of docs/configuration.md from the settings
+docs: setup-all ## Rewrite the tables of docs/operate/configuration.md from the settings
 	@$(RUN) python -m infra.docs
 
 snapshot: setup-all ## Rewrite packages/commonplace_local/template.json, from which the laptop cloud is built

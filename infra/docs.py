@@ -1,4 +1,4 @@
-"""The generator of the tables in `docs/configuration.md`, from the declarations of the settings: `make docs`."""
+"""The generator of the tables in `configuration.md`, from the declarations of the settings: `make docs`."""
 
 import ast
 import inspect
@@ -13,7 +13,7 @@ from infra.configuration import Configuration
 from infra.declarations import READS, ROOMS, camel_case
 from infra.requirements import ROOT
 
-PAGE = ROOT / "docs/configuration.md"
+PAGE = ROOT / "docs/operate/configuration.md"
 KEYS_HEAD, VARIABLES_HEAD = "| key | default | meaning |", "| variable | read by | default | meaning |"
 
 

@@ -94,7 +94,7 @@ class Watched:
 
 
 class Observability(Construct):
-    """Every alarm goes to `topic`; `docs/operate.md` leads from its name to a runbook."""
+    """Every alarm goes to `topic`; `docs/operate/operate.md` leads from its name to a runbook."""
 
     def __init__(self, scope: Construct, construct_id: str, configuration: Configuration, watched: Watched) -> None:
         super().__init__(scope, construct_id)

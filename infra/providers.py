@@ -20,7 +20,7 @@ MODELS = "/opt/models"
 """Where a layer with ONNX models is seen by the function."""
 
 MODEL_FILES = ("model.onnx", "tokenizer.json")
-"""What a folder of a model has to hold (docs/models.md)."""
+"""What a folder of a model has to hold (docs/operate/models.md)."""
 
 
 def bundled_folder(provider: str) -> str | None:

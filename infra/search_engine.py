@@ -23,7 +23,7 @@ MANY_INDEXES = (
 
 EXPERIMENTAL = (
     "openSearchService serverless is experimental: whether a NextGen collection takes ids and versions of our own has "
-    "not been tried (docs/deploy.md, OpenSearch)."
+    "not been tried (docs/operate/deploy.md, OpenSearch)."
 )
 
 INDEX_PREFIX = "index/"

@@ -1,10 +1,10 @@
-"""The project with the capability of docs/extending.md, in a folder of its own: the page is what runs."""
+"""The project with the capability of docs/inside/extending.md, in a folder of its own: the page is what runs."""
 
 from pathlib import Path
 
 from tests.unit.docs.pages import ROOT, blocks
 
-PAGE = ROOT / "docs" / "extending.md"
+PAGE = ROOT / "docs" / "inside" / "extending.md"
 ROOM = "things/"
 LIST = "capabilities.py"
 

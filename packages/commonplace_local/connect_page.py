@@ -1,4 +1,4 @@
-"""The table of MCP clients as Markdown: `docs/connect.md`."""
+"""The table of MCP clients as Markdown: `docs/agents/connect.md`."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -124,7 +124,7 @@ def failure_of(store: ObjectReader, summary: Summary) -> str:
 
 
 def failure_text(error: str | None) -> str:
-    """The name of the error that ended a run, and what it means where that is known (docs/runbooks/sync-failed.md)."""
+    """The name of the error that ended a run, and what it means where that is known (runbooks/sync-failed.md)."""
     cause = CAUSES.get(error or "")
     return f"{error}, {cause}" if cause else str(error)
 

@@ -1,4 +1,4 @@
-"""The sites of docs/build-a-site.md, as the page has them, over the sample: built, and opened in a real browser."""
+"""The sites of build-a-site.md, as the page has them, over the sample: built, and opened in a real browser."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import EDIT_SECONDS, Dev, started, wait
 from tests.unit.docs.pages import ROOT, tokens
 
-PAGE = ROOT / "docs" / "build-a-site.md"
+PAGE = ROOT / "docs" / "agents" / "build-a-site.md"
 PACKAGES = Path(__file__).parent / "sites"
 LOCAL = "http://127.0.0.1:8787"
 

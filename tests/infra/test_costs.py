@@ -1,4 +1,4 @@
-"""docs/costs.md counts what the templates of both engines have."""
+"""docs/operate/costs.md counts what the templates of both engines have."""
 
 from tests.infra.templates import Template
 from tests.unit.docs.test_costs import alarm_metrics, table

@@ -440,7 +440,7 @@ def test_the_operator_is_told_where_to_point_the_name(edge: Template, small: Tem
     assert edge.body["Outputs"]["PublicUrl"]["Value"] == "https://knowledge.example.org"
 
 
-# ---- what docs/costs.md says of it
+# ---- what docs/operate/costs.md says of it
 
 
 def test_the_front_door_costs_what_its_parts_do(edge: Template) -> None:

@@ -1,4 +1,4 @@
-"""What the capability of docs/extending.md adds to AWS: its alarm, its permissions, and nothing else."""
+"""What the capability of docs/inside/extending.md adds to AWS: its alarm, its permissions, and nothing else."""
 
 import json
 import os

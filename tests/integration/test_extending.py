@@ -1,4 +1,4 @@
-"""The capability of docs/extending.md is served once it is listed."""
+"""The capability of docs/inside/extending.md is served once it is listed."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""What docs/federation.md shows to try happens: two laptops, one question, results of both."""
+"""What docs/agents/federation.md shows to try happens: two laptops, one question, results of both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("curl") is None, reason="The page asks with curl."),
 ]
 
-MAKE, PARTNER, OWN, ASK, BOTH = [block.text for block in blocks(ROOT / "docs" / "federation.md", "sh")][:5]
+MAKE, PARTNER, OWN, ASK, BOTH = [block.text for block in blocks(ROOT / "docs" / "agents" / "federation.md", "sh")][:5]
 
 
 def run(text: str, at: Path) -> str:

@@ -11,7 +11,7 @@ from tests.unit.docs.pages import ROOT, commands
 
 pytestmark = pytest.mark.laptop
 
-PAGE = ROOT / "docs" / "memory.md"
+PAGE = ROOT / "docs" / "agents" / "memory.md"
 SAMPLES = ROOT / "samples" / "memory"
 ELSEWHERE = {("tokens", "mint")}
 """Shown here and run by tests of their own: they need a deployment with sign-in."""

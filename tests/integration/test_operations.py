@@ -218,7 +218,7 @@ def test_report_text_names_the_files_that_are_not_published() -> None:
 
 
 def test_what_ended_a_run_is_said_in_words_where_the_runbook_knows_it() -> None:
-    runbook = (PROJECT / "docs" / "runbooks" / "sync-failed.md").read_text(encoding="utf-8")
+    runbook = (PROJECT / "docs" / "operate" / "runbooks" / "sync-failed.md").read_text(encoding="utf-8")
     assert [name for name in CAUSES if f"| `{name}` |" not in runbook] == []
     assert failure_text("UntrustedTree") == "UntrustedTree, the branch is empty, gone, or too large to be listed"
     assert failure_text("SomethingElse") == "SomethingElse"

@@ -14,7 +14,7 @@ from tests.unit.docs.pages import ROOT
 
 pytestmark = pytest.mark.laptop
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "rest-api.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "agents" / "rest-api.md")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.unit.docs.pages import ROOT, commands
 
 pytestmark = pytest.mark.laptop
 
-PAGE = ROOT / "docs" / "reference.md"
+PAGE = ROOT / "docs" / "agents" / "reference.md"
 SAMPLE = ROOT / "samples" / "reference"
 ELSEWHERE = {("dev", "--catalogue")}
 """Serves until it is ended: tests of its own start it."""

@@ -81,7 +81,7 @@ def test_the_memory_declares_the_records_that_its_index_is_made_of() -> None:
 
 
 def test_a_declared_alarm_watches_a_declared_metric_and_leads_to_its_runbook() -> None:
-    runbooks = {row[0].strip("`"): row[2] for row in rows(section(ROOT / "docs/operate.md", "Alarms"))}
+    runbooks = {row[0].strip("`"): row[2] for row in rows(section(ROOT / "docs/operate/operate.md", "Alarms"))}
     for capability in CAPABILITIES:
         metrics = {metric.name for metric in capability.metrics if not metric.dimensions}
         for alarm in capability.alarms:

@@ -27,7 +27,7 @@ def governance() -> None:
 @app.command("import")
 @grouped
 def found(
-    file: Annotated[Path, typer.Argument(help="A YAML file; docs/governance.md describes it.")],
+    file: Annotated[Path, typer.Argument(help="A YAML file; docs/agents/governance.md describes it.")],
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file and print the plan; write nothing.")] = (
         False
@@ -98,6 +98,6 @@ def organisations_of(deployment: Deployment) -> "Governance":
         environ = found.get("Environment", {}).get("Variables", {})
     settings = GovernanceSettings.where_governed(environ)
     if settings is None:
-        raise CommandError("This deployment has no governance.", "Switch it on: docs/governance.md says how.")
+        raise CommandError("This deployment has no governance.", "Switch it on: docs/agents/governance.md says how.")
     store = Store(deployment.client("dynamodb"), settings.records_table, settings.activity_table)
     return Governance(store=store, reserved=reserved(environ), founded=settings.founded_per_account)

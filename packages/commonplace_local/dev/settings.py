@@ -99,7 +99,7 @@ def site_environment(environ: Mapping[str, str]) -> dict[str, str]:
         try:
             read(one.context, value)
         except ValueError:
-            hint = "docs/configuration.md says what it is for."
+            hint = "docs/operate/configuration.md says what it is for."
             raise CommandError(f"{one.variable} is malformed. It must be {one.context.valid}.", hint) from None
         given[one.variable] = value
     return given
@@ -131,7 +131,7 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
         if kind == "openai":
             providers.embedding_providers(settings)
     except SettingsError as error:
-        raise CommandError(str(error), "docs/models.md says how models are chosen.") from error
+        raise CommandError(str(error), "docs/operate/models.md says how models are chosen.") from error
     return given if kind == "openai" else {name: value for name, value in given.items() if name not in OPENAI}
 
 

@@ -337,7 +337,9 @@ def _proposed(laptop: Laptop) -> Any:
 
 
 def test_what_the_page_shows_for_a_terminal_works(laptop: Laptop, token: str, api: httpx.Client) -> None:
-    (curl,) = [one.text for one in blocks(ROOT / "docs" / "chat.md", "console") if one.text.startswith("curl")]
+    (curl,) = [
+        one.text for one in blocks(ROOT / "docs" / "agents" / "chat.md", "console") if one.text.startswith("curl")
+    ]
     shown = subprocess.run(
         ["bash", "-c", curl.replace("http://127.0.0.1:8787", laptop.url).replace("my-first-talk", "first-by-hand")],
         env=os.environ | {"TOKEN": token},
@@ -353,7 +355,7 @@ def test_what_the_page_shows_for_a_terminal_works(laptop: Laptop, token: str, ap
         f"{laptop.url}/api/v1/chat", json={"id": id, "trigger": "submit-message", "messages": [said]}
     ).raise_for_status()
     (call,) = [part for one in api.get(f"/{id}").json()["messages"] for part in one["parts"] if "approval" in part]
-    decision = blocks(ROOT / "docs" / "chat.md", "json")[-1].text
+    decision = blocks(ROOT / "docs" / "agents" / "chat.md", "json")[-1].text
     given = json.loads(decision.replace("my-first-talk", id).replace("CALL", call["toolCallId"]))
     before = len(_proposed(laptop))
     assert "pull" in api.post(f"{laptop.url}/api/v1/chat", json=given).text

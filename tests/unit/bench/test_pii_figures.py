@@ -1,4 +1,4 @@
-"""The figures that docs/hive-privacy.md publishes hold, but for a margin: a rule may give way to a better one."""
+"""The figures that hive-privacy.md publishes hold, but for a margin: a rule may give way to a better one."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -18,8 +18,8 @@ def alarms() -> list[str]:
 
 
 def documented() -> dict[str, str]:
-    """Name or pattern of an alarm -> its runbook, as docs/operate.md lists them."""
-    table = rows(section(DOCS / "operate.md", "Alarms"))
+    """Name or pattern of an alarm -> its runbook, as docs/operate/operate.md lists them."""
+    table = rows(section(DOCS / "operate" / "operate.md", "Alarms"))
     return {alarm.strip("`"): runbook.split("](")[1].rstrip(")") for alarm, _, runbook in table}
 
 
@@ -38,10 +38,10 @@ def test_every_documented_alarm_exists() -> None:
 
 
 def test_every_runbook_belongs_to_an_alarm() -> None:
-    runbooks = {label(path) for path in (DOCS / "runbooks").glob("*.md") if path.name != "README.md"}
-    assert {f"docs/{runbook}" for runbook in documented().values()} == runbooks
+    runbooks = {label(path) for path in (DOCS / "operate" / "runbooks").glob("*.md") if path.name != "README.md"}
+    assert {f"docs/operate/{runbook}" for runbook in documented().values()} == runbooks
 
 
 def test_the_list_of_runbooks_names_the_same_alarms() -> None:
-    listed = {row[0].strip("`") for row in rows(section(DOCS / "runbooks" / "README.md", "Runbooks"))}
+    listed = {row[0].strip("`") for row in rows(section(DOCS / "operate" / "runbooks" / "README.md", "Runbooks"))}
     assert listed == set(documented())

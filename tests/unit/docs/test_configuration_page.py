@@ -1,4 +1,4 @@
-"""docs/configuration.md and the code name the same settings."""
+"""docs/operate/configuration.md and the code name the same settings."""
 
 import json
 import re
@@ -6,7 +6,7 @@ import re
 from commonplace.search.opensearch.roles import READER, WRITER
 from tests.unit.docs.pages import ROOT, blocks, first_cells
 
-PAGE = ROOT / "docs" / "configuration.md"
+PAGE = ROOT / "docs" / "operate" / "configuration.md"
 SETTINGS = [*(ROOT / "layers" / "core" / "commonplace").rglob("settings.py")]
 
 
@@ -28,7 +28,7 @@ def test_the_template_sets_no_variable_that_is_not_documented() -> None:
 
 def test_the_outputs_of_the_stack_are_listed() -> None:
     template = json.loads((ROOT / "packages" / "commonplace_local" / "template.json").read_text(encoding="utf-8"))
-    listed = set(first_cells(ROOT / "docs" / "deploy.md", "3. Look, then deploy"))
+    listed = set(first_cells(ROOT / "docs" / "operate" / "deploy.md", "3. Look, then deploy"))
     optional = {
         "OidcSecretArn",
         "OpenAiSecretArn",
@@ -45,11 +45,13 @@ def test_the_outputs_of_the_stack_are_listed() -> None:
 
 def test_the_role_that_is_shown_for_a_domain_of_ones_own_is_the_one_that_we_make() -> None:
     (shown,) = [
-        block.text for block in blocks(ROOT / "docs" / "deploy.md", "json") if "cluster_permissions" in block.text
+        block.text
+        for block in blocks(ROOT / "docs" / "operate" / "deploy.md", "json")
+        if "cluster_permissions" in block.text
     ]
     role = json.loads(shown)
     (index,) = role["index_permissions"]
     assert role["cluster_permissions"] == WRITER["cluster_permissions"]
     assert index["allowed_actions"] == WRITER["actions"]
-    page = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "deploy.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in page for name in (*READER["cluster_permissions"], *READER["actions"]))

@@ -1,4 +1,4 @@
-"""The tables of docs/costs.md follow from its prices by the formulas it gives."""
+"""The tables of docs/operate/costs.md follow from its prices by the formulas it gives."""
 
 import re
 
@@ -8,7 +8,7 @@ from commonplace.memory.model import PHASES, ROLES
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, rows, section
 
-PAGE = ROOT / "docs" / "costs.md"
+PAGE = ROOT / "docs" / "operate" / "costs.md"
 HOURS = 730
 MONTHS = ("idle", "light", "busy")
 

@@ -1,4 +1,4 @@
-"""docs/governance.md says what governance does: its file founds an organisation, its addresses and limits are real."""
+"""governance.md says what governance does: its file founds an organisation, its addresses and limits are real."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.unit.docs.pages import ROOT, blocks, rows, section
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-PAGE = ROOT / "docs" / "governance.md"
+PAGE = ROOT / "docs" / "agents" / "governance.md"
 TEXT = PAGE.read_text(encoding="utf-8").replace("\n", " ")
 
 

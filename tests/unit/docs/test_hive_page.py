@@ -1,4 +1,4 @@
-"""docs/hive.md says what the hive does: its Python runs, its figures are the real ones."""
+"""docs/agents/hive.md says what the hive does: its Python runs, its figures are the real ones."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, blocks, rows, section
 from tests.unit.hive.rest.desks import LOCKS, Desk, client_of
 
-PAGE = ROOT / "docs" / "hive.md"
+PAGE = ROOT / "docs" / "agents" / "hive.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 PYTHON = [block.text for block in blocks(PAGE, "python")]
 

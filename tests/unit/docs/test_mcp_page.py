@@ -1,4 +1,4 @@
-"""docs/mcp.md and the declarations name the same tools, resources, prompts, limits and paths."""
+"""docs/agents/mcp.md and the declarations name the same tools, resources, prompts, limits and paths."""
 
 import json
 import re
@@ -23,9 +23,9 @@ from commonplace.web.mcp.settings import DEFAULT_RATE_LIMITS
 from infra.configuration import Configuration
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
-PAGE = ROOT / "docs" / "mcp.md"
-MEMORY_PAGE = ROOT / "docs" / "memory.md"
-HIVE_PAGE = ROOT / "docs" / "hive.md"
+PAGE = ROOT / "docs" / "agents" / "mcp.md"
+MEMORY_PAGE = ROOT / "docs" / "agents" / "memory.md"
+HIVE_PAGE = ROOT / "docs" / "agents" / "hive.md"
 
 
 def declared() -> Toolset:

@@ -34,12 +34,12 @@ def test_every_dependency_has_its_line_and_every_line_its_dependency() -> None:
     groups = project["dependency-groups"].values()
     required = [*project["project"]["dependencies"], *(item for group in groups for item in group)]
     names = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in required}
-    assert set(first_cells(ROOT / "docs" / "dependencies.md")) == names
+    assert set(first_cells(ROOT / "docs" / "inside" / "dependencies.md")) == names
 
 
 def test_the_page_says_which_function_carries_a_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    table = rows(section(ROOT / "docs" / "dependencies.md", "What the functions carry"))
+    table = rows(section(ROOT / "docs" / "inside" / "dependencies.md", "What the functions carry"))
     documented = {row[0].strip("`"): set(row[2].split(", ")) for row in table}
     for function in ("sync", "index", "rest", "mcp", "auth", "rotate"):
         carried = {package for package, functions in documented.items() if function in functions}
@@ -49,7 +49,7 @@ def test_the_page_says_which_function_carries_a_package() -> None:
 def test_architecture_names_files_and_folders_that_exist() -> None:
     named = re.findall(
         r"^\| .*`((?:layers|functions|infra|local|generators|samples|tests|bench|docs)/[^`]*)`",
-        (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"),
+        (ROOT / "docs" / "inside" / "architecture.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
     assert len(named) > 20

@@ -1,4 +1,4 @@
-"""What docs/write-content.md shows of Markdown, and docs/rest-api.md of HTML, is what the sample's files become."""
+"""What write-content.md shows of Markdown, and docs/agents/rest-api.md of HTML, is what the sample's files become."""
 
 import re
 from functools import cache
@@ -8,7 +8,7 @@ from tests.unit.docs.pages import ROOT, section
 from tests.unit.documents.content.files import markdown
 from tests.unit.documents.rendering.published import Published
 
-PAGE = ROOT / "docs" / "write-content.md"
+PAGE = ROOT / "docs" / "write" / "write-content.md"
 SAMPLE = ROOT / "samples" / "knowledge-base"
 SHOWN = [
     *(
@@ -56,7 +56,7 @@ def test_the_kinds_of_callouts_are_the_real_ones() -> None:
 
 
 def test_the_document_that_the_api_page_asks_for_is_rendered() -> None:
-    page = (ROOT / "docs" / "rest-api.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "agents" / "rest-api.md").read_text(encoding="utf-8")
     (ref,) = re.findall(r"/entries/(\S+)\?format=html", page)
     (entry,) = [one for one in published().library.manifest().documents if one.ref == ref]
     rendered = published().render(entry.path)

@@ -1,4 +1,4 @@
-"""docs/rest-api.md and the OpenAPI document name the same addresses, parameters, errors and headers."""
+"""docs/agents/rest-api.md and the OpenAPI document name the same addresses, parameters, errors and headers."""
 
 import re
 from functools import cache
@@ -17,7 +17,7 @@ from commonplace.web.rest.declaration import Site
 from tests.rest_app import rest_app
 from tests.unit.docs.pages import ROOT, first_cells, rows, section
 
-PAGE = ROOT / "docs" / "rest-api.md"
+PAGE = ROOT / "docs" / "agents" / "rest-api.md"
 REVIEWING = {one.rest.replace(" ", " /api/v1") for one in OPERATIONS if one.level == "admin"}
 
 

@@ -102,7 +102,7 @@ def test_every_leaf_type_of_the_ontology_is_expected_here() -> None:
 
 
 def test_the_finding_that_the_page_shows_is_one_of_its_findings() -> None:
-    page = ROOT / "docs" / "write-content.md"
+    page = ROOT / "docs" / "write" / "write-content.md"
     (shown,) = (block.text.strip() for block in blocks(page) if ": warning: " in block.text)
     report = validate_tree(files(), lambda path: (SAMPLE / path).read_bytes())
     places = [f"{finding.path}:{finding.problem.line}" for finding in report.of("warning")]

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs" / "security.md"
+PAGE = ROOT / "docs" / "operate" / "security.md"
 
 ROWS = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ") and "---" not in line]
 THREATS = [line for line in ROWS if not line.startswith("| threat |")]

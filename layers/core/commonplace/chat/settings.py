@@ -35,8 +35,8 @@ CHOICE = Kind("none, bedrock:MODEL or openai:MODEL", ChatChoice.parse)
 
 class ChatModel(Settings):
     chat_model: ChatChoice | None = setting(CHOICE, "CHAT_MODEL", key="chatModel", default=None)
-    """The language model of [the chat](chat.md): `bedrock:ID`, `openai:MODEL`, or `none`, which answers with the
-    passages that a search finds. Unset, there is no chat."""
+    """The language model of [the chat](../agents/chat.md): `bedrock:ID`, `openai:MODEL`, or `none`, which answers
+    with the passages that a search finds. Unset, there is no chat."""
 
 
 class ChatTables(ChatModel, Activity, Organisation):

@@ -17,7 +17,7 @@ class DocumentsSettings(Settings):
         "EXCLUDE",
         key="exclude",
         default=None,
-        shown="the [usual folders](write-content.md#folders-that-are-never-read)",
+        shown="the [usual folders](../write/write-content.md#folders-that-are-never-read)",
     )
     """JSON list of paths that are never read; replaces the default."""
     site_logo: str | None = setting_of(Appearance, "site_logo")

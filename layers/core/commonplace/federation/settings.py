@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 class FederationChoice(Settings):
     federation: Literal["on"] | None = setting(one_of("on"), "FEDERATION", key="federation", default=None)
-    """`on`: an organisation may have [partners](federation.md), MCP servers of others, which are searched beside its
-    own knowledge. Unset, there are none."""
+    """`on`: an organisation may have [partners](../agents/federation.md), MCP servers of others, which are searched
+    beside its own knowledge. Unset, there are none."""
 
 
 class FederationSettings(FederationChoice, Activity, Organisation, Pseudonyms, Cloud):

@@ -1,4 +1,4 @@
-"""Organisations founded from a YAML file, for operators: `docs/governance.md` describes it.
+"""Organisations founded from a YAML file, for operators: `docs/agents/governance.md` describes it.
 
 Each entry of the file is an operation by one of its members, so that bounds and rules are those of people. Whatever the
 file says wrong is found before anything is written; what only an operation can refuse undoes the whole founding.

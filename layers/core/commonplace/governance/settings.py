@@ -23,7 +23,7 @@ SCHEME = matching(
 
 class GovernanceScheme(Settings):
     governance_scheme: str | None = setting(SCHEME, "GOVERNANCE_SCHEME", key="governanceScheme", default=None)
-    """URI scheme of the [addresses of organisations](governance.md) that decide here, such as `swarmrise` for
+    """URI scheme of the [addresses of organisations](../agents/governance.md) that decide here, such as `swarmrise` for
     `swarmrise://orgas/low-water`: agents keep them, so it stays as it is. Without one there is no governance."""
 
 

@@ -67,7 +67,8 @@ class Toolsets(Settings):
         default="knowledge",
         context=listed(one_of(*TOGETHER), f"names of toolsets (there are: {', '.join(TOGETHER)}), each once"),
     )
-    """Toolsets that agents find at `/mcp`: a JSON list, or text with commas. See [MCP](mcp.md#paths-and-modes)."""
+    """Toolsets that agents find at `/mcp`: a JSON list, or text with commas. See
+    [MCP](../agents/mcp.md#paths-and-modes)."""
 
 
 class IdentityTable(Settings):
@@ -99,7 +100,7 @@ class GuardSettings(IdentityTable, Organisation, Pseudonyms, Cloud):
     rpc_secret_arn: str = setting(SECRET_ARN, "RPC_SECRET_ARN")
     """The secret with the endpoints of chains; empty means that hats cannot be read."""
     role_map: RoleMap = setting(
-        text("a JSON object; docs/configuration.md lists its parts"),
+        text("a JSON object; docs/operate/configuration.md lists its parts"),
         "ROLE_MAP",
         key="roleMap",
         default="{}",
@@ -240,7 +241,7 @@ class AuthSettings(SessionSettings, Limited, Appearance, SigningSecret, Toolsets
     """Sent to the provider with each sign-in, beside our own: `name=value` with `&` between them, such as
     `access_type=offline&prompt=consent`, with which Google gives refresh tokens."""
     waap: Mapping[str, Any] | None = setting(
-        Kind("a JSON object; docs/configuration.md lists its keys", _object), "WAAP", key="waap", default=None
+        Kind("a JSON object; docs/operate/configuration.md lists its keys", _object), "WAAP", key="waap", default=None
     )
     """JSON object of `methods`, `socials`, `theme` and `title`: sign-in by e-mail and social accounts, whose bundle
     `python -m infra.waap` builds first, see [identity](identity.md); at most 500 bytes."""

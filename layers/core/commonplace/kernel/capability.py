@@ -193,7 +193,7 @@ class Alarm:
     minutes: int = 5
     periods: int = 1
     runbook: str
-    """File in docs/runbooks that says what to do."""
+    """File in docs/operate/runbooks that says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,10 +45,10 @@ class MemoryToolSettings(MemorySettings):
     """How sure an entry has to be, when a search asks for nothing else (0 to 1)."""
     fusion: str | None = setting(FUSION, "KB_FUSION", key="kbFusion", default=None, shown="`rrf:0.3,0.7`")
     """How words and meaning are weighed in the memory, as `fusion` does for documents. With the model `local`,
-    `min-max:0.5,0.5` finds [measurably more](memory-quality.md)."""
+    `min-max:0.5,0.5` finds [measurably more](../inside/memory-quality.md)."""
     redaction: Literal["off", "mask", "refuse"] = setting(
         one_of("off", "mask", "refuse"), "KB_REDACTION", key="kbRedaction", default="off"
     )
     """What becomes of personal data and secrets in what is written to the memory, imports included: `mask` puts
     placeholders in their place, `refuse` refuses the entry, `off` refuses secrets alone, by rules, see
-    [memory](memory.md#personal-data)."""
+    [memory](../agents/memory.md#personal-data)."""

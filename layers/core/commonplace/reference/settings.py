@@ -82,7 +82,8 @@ class CatalogueSettings(Settings):
     catalogues: str | None = setting(
         CATALOGUES, "CATALOGUES", key="catalogues", default=None, context=at_most(1_000, CATALOGUES)
     )
-    """[catalogues](reference.md) of the product reference: a JSON list of at most ten, such as `[{"name": "helios",
+    """[catalogues](../agents/reference.md) of the product reference: a JSON list of at most ten, such as `[{"name":
+    "helios",
     "folder": "reference"}]`. `name` is what they are called here (lower-case letters, digits, hyphens), `folder`
     where they stand (default: the whole repository); `repository` and `branch` default to those of the knowledge
     base. At most 1,000 bytes. Without one nothing of the reference is served."""

@@ -2,7 +2,7 @@
 
 Likeness of tokens, coverage of the query's terms and the cosine are absolute, and the same in both engines; scores by
 words and fused scores are neither. Weights and thresholds are from judged questions that nothing answers
-(`docs/retrieval.md`).
+(`docs/inside/retrieval.md`).
 """
 
 from collections.abc import Iterable, Mapping

@@ -25,7 +25,7 @@ EXAMPLE = "min-max:0.6,0.4"
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """Method and weights of fusion. The defaults come from judged queries (`docs/retrieval.md`)."""
+    """Method and weights of fusion. The defaults come from judged queries (`docs/inside/retrieval.md`)."""
 
     method: Literal["min-max", "rrf"] = "min-max"
     lexical_weight: float = 0.6

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 VECTOR_FLOOR = 0.15
 """Cosine below which a chunk is about something else, in every engine. Chosen with the local model on judged queries: a
-lower one lets in more of what is not meant than it finds of what is (docs/retrieval.md)."""
+lower one lets in more of what is not meant than it finds of what is (docs/inside/retrieval.md)."""
 
 REBUILD_HINT = "Rebuild the index beside the one that answers, then swap it in."
 

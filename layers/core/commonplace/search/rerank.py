@@ -71,7 +71,7 @@ TOKENS_WEIGHT = 1.0
 COVERAGE_WEIGHT = 0.6
 TITLE_WEIGHT = 0.3
 KIND_WEIGHT = 0.6
-"""Beside relevance, which counts as much as the tokens. From judged queries (`docs/retrieval.md`)."""
+"""Beside relevance, which counts as much as the tokens. From judged queries (`docs/inside/retrieval.md`)."""
 
 
 def blend(

@@ -63,7 +63,7 @@ EMBEDDING = (
     " or onnx:/FOLDER with a model of your own"
 )
 
-PARAMETERS = 'a JSON object such as {"m": 16, "efConstruction": 100}; docs/configuration.md lists its keys'
+PARAMETERS = 'a JSON object such as {"m": 16, "efConstruction": 100}; docs/operate/configuration.md lists its keys'
 REGION = matching(r"[a-z]{2}(?:-[a-z]+)+-[0-9]", "an AWS region such as eu-central-1")
 HTTPS = matching(r"https://[^\s/?#@]+(/[^\s?#]*[^\s/?#])?", "an https URL without a slash at its end")
 
@@ -317,5 +317,7 @@ class RankingSettings(RetrievalSettings):
         default="none",
     )
     """`none`, `bedrock-cohere`, `bedrock-amazon` or `onnx:FOLDER`."""
-    fusion: str | None = setting(FUSION, "FUSION", key="fusion", default=None, shown="the [code's own](search.md)")
+    fusion: str | None = setting(
+        FUSION, "FUSION", key="fusion", default=None, shown="the [code's own](../inside/search.md)"
+    )
     """`min-max` or `rrf`, with or without weights of words and meaning, such as `min-max:0.6,0.4`."""

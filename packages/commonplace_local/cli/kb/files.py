@@ -74,7 +74,7 @@ def entries_of(file: Path) -> list[Any]:
         return in_file(file, lambda: from_mapping(value).imports(whole=True))
     found = in_file(file, lambda: listed(value))
     if not isinstance(found, list):
-        raise CommandError(f"{file} holds no list of entries.", "Each begins with `- content:`; see docs/memory.md.")
+        raise CommandError(f"{file} holds no list of entries.", "Each begins with `- content:`; see memory.md.")
     return found
 
 

@@ -55,7 +55,7 @@ def status(
             if report and report.status == "refused":
                 lines += ["", f"{one.name}, commit {(report.commit_sha or '-')[:12]}:"]
                 lines += [f"  {error.code}: {reports.problem_line(error)}" for error in report.errors]
-        typer.echo("\n".join(lines) or "There is no catalogue; docs/reference.md says how to add one.")
+        typer.echo("\n".join(lines) or "There is no catalogue; docs/agents/reference.md says how to add one.")
 
 
 @app.command()

@@ -27,7 +27,7 @@ DEPTH = 3
 """The depth of subcommands in the first catalogue."""
 
 SETTINGS = """\
-# Every setting may be left out: docs/reference.md says what each does.
+# Every setting may be left out: docs/agents/reference.md says what each does.
 {title}
 # description: What the product does, in a sentence.
 # version: "1.0"

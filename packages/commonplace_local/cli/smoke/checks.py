@@ -19,8 +19,8 @@ ENOUGH_DAYS = 14
 """A certificate that ends sooner was not renewed."""
 
 _SYNC = "Start a run: commonplace sync run, and look at: commonplace sync status"
-_INDEX = "Look at the dead-letter queue of the index, docs/runbooks/dlq-not-empty.md"
-_MCP = "Look at the log of the mcp function, docs/runbooks/mcp-failures.md"
+_INDEX = "Look at the dead-letter queue of the index, docs/operate/runbooks/dlq-not-empty.md"
+_MCP = "Look at the log of the mcp function, docs/operate/runbooks/mcp-failures.md"
 
 RENAMED = "x-amzn-remapped-www-authenticate"
 WELL_KNOWN = "/.well-known"
@@ -62,7 +62,7 @@ def health(site: Site) -> str:
     told = answer.json
     if answer.status != 200 or told.get("status") != "ok":
         said = told.get("status") or _error(answer)
-        raise Failed(f"/health answers {answer.status}: {said}", "See docs/runbooks/api-5xx.md.")
+        raise Failed(f"/health answers {answer.status}: {said}", "See docs/operate/runbooks/api-5xx.md.")
     if "documents" not in told:
         return "ok, which is all that strangers are answered where members read"
     return f"{told['documents']} documents, version {told.get('version')}"
@@ -306,7 +306,7 @@ def origin(site: Site) -> str:
     for path, sent in (("/health", {}), ("/llms.txt", forged), ("/mcp", forged)):
         answer = site.get(f"{site.origin}{path}", headers=sent)
         if answer.status not in (403, 404):
-            hint = "Set edge and originLock, and domain or publicUrl; deploy both stacks. See docs/deploy.md."
+            hint = "Set edge and originLock, and domain or publicUrl; deploy both stacks. See docs/operate/deploy.md."
             raise Failed(f"{path} of the API answers {answer.status} past the front door", hint)
     return "refused"
 

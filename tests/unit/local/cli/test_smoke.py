@@ -344,7 +344,7 @@ def test_the_command_ends_with_1_and_a_hint_when_something_fails(stand_in: Stand
     done = ask(f"{stand_in.url}/")
     assert done.exit_code == 1
     assert "FAIL  health" in done.output
-    assert "-> See docs/runbooks/api-5xx.md." in done.output
+    assert "-> See docs/operate/runbooks/api-5xx.md." in done.output
 
 
 def test_the_command_tells_machines_the_same(stand_in: StandIn) -> None:

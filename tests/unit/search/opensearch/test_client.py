@@ -123,7 +123,7 @@ def test_who_is_not_let_in_is_told_what_to_look_at() -> None:
     with pytest.raises(Unavailable) as refusal:
         scripted(script).info()
 
-    assert "docs/deploy.md" in (refusal.value.hint or "")
+    assert "docs/operate/deploy.md" in (refusal.value.hint or "")
 
 
 def test_what_is_not_json_is_a_failure_of_the_cluster() -> None:

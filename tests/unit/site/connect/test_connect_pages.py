@@ -16,7 +16,7 @@ from commonplace_local.connect_page import connect_page
 from tests.site_app import site_app
 from tests.unit.docs.pages import ROOT
 
-PAGE = ROOT / "docs" / "connect.md"
+PAGE = ROOT / "docs" / "agents" / "connect.md"
 AT = Endpoint.of("Field Book", "https://knowledge.example.org")
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

@@ -267,7 +267,7 @@ def failure(status: int, kind: str, reason: str) -> Unavailable:
         logger.error("OpenSearch does not let this function in", extra={"kind": kind, "reason": reason[:500]})
         return Unavailable(
             f"OpenSearch does not allow this ({kind or status}).",
-            hint="Map the function's role to the roles of the index (docs/deploy.md).",
+            hint="Map the function's role to the roles of the index (docs/operate/deploy.md).",
             retry_after_seconds=60,
         )
     if status >= 500:

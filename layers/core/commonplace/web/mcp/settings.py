@@ -81,8 +81,8 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
     there, and members' calls carry a token: unless you name some, every origin may. A laptop answers its own pages
     alone."""
     full_text_tier: Tier = setting(one_of(*TIERS), "MCP_FULL_TEXT_TIER", key="fullTextTier", default="member")
-    """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](mcp.md#tools), since REST
-    serves the same to everybody: [when to open it](deploy.md#connect-agents). On a laptop it is `public`."""
+    """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](../agents/mcp.md#tools),
+    since REST serves the same to everybody: [when to open it](deploy.md#connect-agents). On a laptop it is `public`."""
     document_tokens: int = setting(
         whole(1_000, MAX_TOKENS), "MCP_DOCUMENT_TOKENS", key="mcpDocumentTokens", default=DOCUMENT_TOKENS
     )
@@ -120,8 +120,8 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
     """How many tokens' worth of MCP reads and searches one account may make with all its tokens, for people use several
     clients (1 to 100). All tokens of an account together write as much as one."""
     listens_per_account: int = setting(LISTENS, "MCP_LISTENS_PER_ACCOUNT", key="listensPerAccount", default=2)
-    """MCP requests that [wait for changes](mcp.md#changes) which one account may hold open at once; 0 lets nobody wait.
-    Each is a running function."""
+    """MCP requests that [wait for changes](../agents/mcp.md#changes) which one account may hold open at once; 0 lets
+    nobody wait. Each is a running function."""
     listens: int = setting(LISTENS, "MCP_LISTENS", key="listens", default=5)
     """The same of all accounts together: half of the ten executions that a new AWS account may run at once. See [what
     that costs](costs.md#waiting-for-changes)."""
