@@ -102,7 +102,7 @@ class Configuration(Settings):
         matching(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "a lower-case host name without scheme or path"),
         default=None,
     )
-    """Host name of the API, for example `kb.example.org`; needs `certificateArn`."""
+    """Host name, for example `kb.example.org`; needs `certificateArn`."""
     certificate_arn: str | None = setting(
         matching(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+", "the ARN of a certificate"),
         default=None,
@@ -111,29 +111,25 @@ class Configuration(Settings):
     open_search_service: Literal["domain", "serverless"] = setting(
         Kind("domain or serverless", _service), default="domain"
     )
-    """`domain` (managed nodes) or `serverless` (a NextGen collection: experimental). Classic vector collections are
-    refused: they take neither ids nor versions of our own."""
+    """`domain` (managed nodes) or `serverless` (a NextGen collection, experimental)."""
     open_search_version: str = setting(Kind("3.5 or newer", _version), default="3.5")
-    """Of the domain. Older ones are refused: filters inside nested k-NN fail there, and hybrid search loses its best
-    hits without an error."""
+    """Version of the domain, at least 3.5."""
     open_search_instance_type: str = setting(INSTANCE, default="t3.small.search")
-    """Of the data nodes."""
+    """Instance type of the data nodes."""
     open_search_nodes: int = setting(whole(1, 80), default=1)
-    """Number of data nodes; a multiple of `openSearchZones`. From two on, every shard of an index built from then on
-    has one replica, unless `openSearchParameters` says otherwise."""
+    """Number of data nodes, a multiple of `openSearchZones`. From two on, new indexes have one replica."""
     open_search_zones: int = setting(whole(1, 3), default=1)
-    """Availability zones that the nodes are spread over (1 to 3)."""
+    """Availability zones (1 to 3)."""
     open_search_master_type: str | None = setting(INSTANCE, default=None)
-    """Instance type of three masters of their own, for many nodes."""
+    """Instance type of three dedicated masters."""
     open_search_storage_gb: int = setting(whole(10, 12_288), default=10)
     """Gp3 storage of each data node."""
     open_search_max_ocu: int = setting(_among(OCU_LIMITS), default=4)
-    """Most that a collection may grow to, for searching and for indexing each: 1, 2, 4, 8 or 16 OCU."""
+    """Capacity limit of a collection, for searching and indexing each: 1, 2, 4, 8 or 16 OCU."""
     open_search_endpoint: str | None = setting(
         matching(r"https://[a-z0-9.-]+\.[a-z]+(:\d{1,5})?", "an https URL without a path"), default=None
     )
-    """`https` URL of a domain or collection that is there already; nothing is made then, see
-    [deploy](deploy.md#a-domain-that-is-there-already)."""
+    """`https` URL of [an existing domain](deploy.md#a-domain-that-is-there-already) or collection."""
     open_search_arn: str | None = setting(
         matching(
             r"arn:aws[a-z-]*:(es:[a-z0-9-]+:\d{12}:domain|aoss:[a-z0-9-]+:\d{12}:collection)/[a-z0-9-]{2,40}",
@@ -141,7 +137,7 @@ class Configuration(Settings):
         ),
         default=None,
     )
-    """Its ARN; needed with `openSearchEndpoint`."""
+    """Its ARN."""
     removal_policy: Literal["destroy", "retain"] = setting(
         one_of("destroy", "retain"), default="destroy", shown="`destroy`, in prod `retain`"
     )
@@ -153,51 +149,47 @@ class Configuration(Settings):
     )
     """AWS account number."""
     alarm_email: str | None = setting(matching(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"), default=None)
-    """Who gets the alarms; AWS sends a confirmation first."""
+    """Recipient of alarms; AWS sends a confirmation first."""
     log_retention_days: int = setting(_among(LOG_RETENTION_DAYS), default=30)
-    """How long logs are kept; one of the periods that CloudWatch knows."""
+    """How long logs are stored; a period that CloudWatch knows."""
     reconcile_minutes: int = setting(whole(5, 1440), default=60)
     """How often the branch is compared with the store (5 to 1440)."""
     index_reconcile_hours: int = setting(whole(1, 24), default=6)
     """How often the store is compared with the index (1 to 24)."""
     throttle_rate: int = setting(whole(1, 10_000), default=100)
-    """Requests a second for the whole API, at the gateway."""
+    """Requests per second for the whole API."""
     throttle_burst: int = setting(whole(1, 5_000), default=200)
-    """Short bursts above that."""
+    """Bursts above that."""
     snap_start: bool = setting(FLAG, default=False)
-    """`true` starts `rest`, `mcp` and `auth` from a snapshot of their memory instead of anew: sooner, and [at a
+    """`true` starts `rest`, `mcp` and `auth` from a memory snapshot: faster, [at a
     price](costs.md#the-rest-of-the-stack)."""
     optimism_rpc_urls: tuple[str, ...] = setting(URLS, default=OPTIMISM_RPC_URLS)
-    """Endpoints for hats and for contract wallets, the first before its fall-backs: a JSON list, or text with commas.
-    First value of [a secret](deploy.md#the-secrets-of-identity), where addresses with access keys belong."""
+    """Endpoints for hats and contract wallets, fall-backs last: a JSON list or comma-separated. First value of [a
+    secret](deploy.md#the-secrets-of-identity), where access keys belong."""
     mainnet_rpc_urls: tuple[str, ...] = setting(URLS, default=MAINNET_RPC_URLS)
     """The same for ENS names."""
     edge: bool = setting(FLAG, default=False)
-    """`true` puts a CloudFront distribution before the API, in a second stack, see [behind
-    CloudFront](deploy.md#behind-cloudfront); needs `region`. `domain` is the distribution's then, and
-    `certificateArn` a certificate in us-east-1."""
+    """`true` puts a [CloudFront distribution](deploy.md#behind-cloudfront) before the API; needs `region`."""
     public_url: str | None = setting(
         matching(r"https://([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", "an https URL without a path"), default=None
     )
-    """With `edge` and without `domain`: the distribution's own address, which the first deployment prints."""
+    """With `edge` and without `domain`: the distribution's address, printed by the first deployment."""
     origin_lock: bool = setting(FLAG, default=True)
-    """Whether functions refuse what went round the distribution, as soon as the public address is known; `false` for
-    the time of a move."""
+    """Whether functions refuse requests that bypass the distribution; `false` during a move."""
     origin_secret_rotation_days: int = setting(whole(1, 365), default=30)
-    """How often the value is changed by which they tell (1 to 365)."""
+    """How often the value behind that is rotated (1 to 365)."""
     restore_challenge: bool = setting(FLAG, default=True)
-    """Whether a function at the edge gives `WWW-Authenticate` its name back, which the gateway may change. Agents
-    cannot sign in without that header."""
+    """Whether the edge restores the name of `WWW-Authenticate`, without which agents cannot sign in."""
     waf: bool = setting(FLAG, default=True)
-    """With `edge`: rules of AWS WAF before the distribution, see [costs](costs.md#the-front-door)."""
+    """With `edge`: AWS WAF, see [costs](costs.md#the-front-door)."""
     waf_rate_limit: int = setting(whole(10, 2_000_000), default=2_000)
     """Requests of one address in five minutes."""
     waf_auth_rate_limit: int = setting(whole(10, 2_000_000), default=300)
-    """The same for signing in and for tokens. Agents of the large providers share few addresses."""
+    """The same for sign-in and tokens. Hosted agents share few addresses."""
     hsts_days: int = setting(whole(0, 730), default=365)
-    """With `edge`: for how many days browsers are told to come by https alone; 0 tells them nothing."""
+    """With `edge`: days in `Strict-Transport-Security`; 0 omits it."""
     edge_logs: bool = setting(FLAG, default=False)
-    """With `edge`: a line for each request and each refusal of WAF in CloudWatch, without query strings."""
+    """With `edge`: logs of requests and WAF refusals in CloudWatch, without query strings."""
 
     if TYPE_CHECKING:
 

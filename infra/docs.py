@@ -5,7 +5,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from commonplace.kernel.configuration import Declaration, Settings, declaration
@@ -14,7 +14,7 @@ from infra.declarations import READS, ROOMS, camel_case
 from infra.requirements import ROOT
 
 PAGE = ROOT / "docs/operate/configuration.md"
-KEYS_HEAD, VARIABLES_HEAD = "| key | default | meaning |", "| variable | read by | default | meaning |"
+KEYS_HEAD, VARIABLES_HEAD = "| key and variable | default | meaning |", "| variable | default | meaning |"
 
 
 def documented(settings: type[Settings]) -> Iterator[tuple[str, Declaration, str]]:
@@ -33,36 +33,34 @@ def documented(settings: type[Settings]) -> Iterator[tuple[str, Declaration, str
 
 
 def key_rows(classes: Iterable[type[Settings]]) -> dict[str, str]:
-    """Return the rows by context key: those of the stack itself, and those that the classes declare."""
-    rows: dict[str, str] = {}
-    every: list[type[Settings]] = [*classes, Configuration]
-    for settings in every:
-        for name, declared, sentence in documented(settings):
-            key = declared.key or (camel_case(name) if settings is Configuration else None)
-            if key:
-                rows.setdefault(key, _row(f"`{key}`", _default(declared), sentence))
-    return rows
-
-
-def variable_rows(readers: dict[str, tuple[type[Settings], ...]]) -> dict[str, str]:
-    """Return the rows by variable. What an operator chooses is described with its key."""
-    found: dict[str, tuple[Declaration, str, list[str]]] = {}
-    for function, classes in readers.items():
-        for settings in classes:
-            for _, declared, sentence in documented(settings):
-                if declared.variable:
-                    said, known, by = found.get(declared.variable, (declared, sentence, []))
-                    by += [function] if function.partition(" ")[0] not in by else []
-                    found[declared.variable] = (said, known or sentence, by)
+    """Return the rows by context key, with its variable: those that the classes declare, and those of the stack."""
+    found = _first([*classes, Configuration], lambda declared: declared.key)
     return {
-        variable: _row(
-            f"`{variable}`",
-            "all" if len(by) == len(readers) else ", ".join(by),
-            "" if said.key or said.required else _default(said),
-            f"`{said.key}` above" if said.key else sentence,
-        )
-        for variable, (said, sentence, by) in found.items()
+        key: _row("<br>".join(f"`{each}`" for each in (key, declared.variable) if each), _default(declared), sentence)
+        for key, (declared, sentence) in found.items()
     }
+
+
+def variable_rows(classes: Iterable[type[Settings]]) -> dict[str, str]:
+    """Return the rows by variable of those that no context key sets."""
+    return {
+        variable: _row(f"`{variable}`", "" if declared.required else _default(declared), sentence)
+        for variable, (declared, sentence) in _first(classes, lambda declared: declared.variable).items()
+        if not declared.key
+    }
+
+
+def _first(
+    classes: Iterable[type[Settings]], named: Callable[[Declaration], str | None]
+) -> dict[str, tuple[Declaration, str]]:
+    """Return the first declaration by name, with the first sentence that any class has for it."""
+    found: dict[str, tuple[Declaration, str]] = {}
+    for settings in classes:
+        for field, declared, sentence in documented(settings):
+            if name := named(declared) or (camel_case(field) if settings is Configuration else None):
+                first, known = found.get(name, (declared, ""))
+                found[name] = (first, known or sentence)
+    return found
 
 
 def _default(declared: Declaration) -> str:
@@ -78,7 +76,8 @@ def _row(*cells: str) -> str:
 
 def written(page: str) -> str:
     """The page with its tables as the declarations have them."""
-    for head, rows in ((KEYS_HEAD, key_rows(ROOMS)), (VARIABLES_HEAD, variable_rows(dict(READS)))):
+    read = [settings for classes in READS.values() for settings in classes]
+    for head, rows in ((KEYS_HEAD, key_rows(ROOMS)), (VARIABLES_HEAD, variable_rows(read))):
         table = "\n".join([head, "|---" * (head.count("|") - 1) + "|", *rows.values()])
         old = re.search(rf"^{re.escape(head)}\n(?:\|.*\n)*", page, flags=re.M)
         page = page.replace(old[0], f"{table}\n") if old else page

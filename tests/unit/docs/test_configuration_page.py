@@ -10,20 +10,25 @@ PAGE = ROOT / "docs" / "operate" / "configuration.md"
 SETTINGS = [*(ROOT / "layers" / "core" / "commonplace").rglob("settings.py")]
 
 
+def variables() -> set[str]:
+    """Return the variables that the page names, beside their context keys and in the table of the others."""
+    return {name for name in first_cells(PAGE) if name.isupper()}
+
+
 def test_the_environment_variables_are_those_the_functions_read() -> None:
     read = {
         name for path in SETTINGS for name in re.findall(r'"([A-Z][A-Z0-9_]{3,})"', path.read_text(encoding="utf-8"))
     }
-    assert set(first_cells(PAGE, "Environment variables")) == read
+    assert variables() == read
 
 
 def test_the_template_sets_no_variable_that_is_not_documented() -> None:
     template = json.loads((ROOT / "packages" / "commonplace_local" / "template.json").read_text(encoding="utf-8"))
     functions = [item for item in template["Resources"].values() if item["Type"] == "AWS::Lambda::Function"]
-    variables = {
+    given = {
         name for function in functions for name in function["Properties"].get("Environment", {}).get("Variables", {})
     }
-    assert variables <= set(first_cells(PAGE, "Environment variables")) | {"CACHE_TABLE", "AWS_LAMBDA_EXEC_WRAPPER"}
+    assert given <= variables() | {"CACHE_TABLE", "AWS_LAMBDA_EXEC_WRAPPER"}
 
 
 def test_the_outputs_of_the_stack_are_listed() -> None:

@@ -35,8 +35,8 @@ CHOICE = Kind("none, bedrock:MODEL or openai:MODEL", ChatChoice.parse)
 
 class ChatModel(Settings):
     chat_model: ChatChoice | None = setting(CHOICE, "CHAT_MODEL", key="chatModel", default=None)
-    """The language model of [the chat](../agents/chat.md): `bedrock:ID`, `openai:MODEL`, or `none`, which answers
-    with the passages that a search finds. Unset, there is no chat."""
+    """The language model of [the chat](../agents/chat.md): `bedrock:ID`, `openai:MODEL`, or `none`, which quotes
+    passages. Unset, there is no chat."""
 
 
 class ChatTables(ChatModel, Activity, Organisation):
@@ -64,16 +64,16 @@ class ChatSettings(ChatTables):
     base_url: str = setting(
         URL, "CHAT_BASE_URL", key="chatBaseUrl", default=OPENAI_API, deployed=None, context=HTTPS, shown="OpenAI's own"
     )
-    """With `chatModel: openai:MODEL`: the address of another service that speaks as OpenAI does."""
+    """With `openai:MODEL`: the address of another compatible service."""
     secret_arn: str | None = setting(SECRET_ARN, "CHAT_SECRET_ARN", default=None)
-    """With `openai:MODEL`: the secret with the key of that service."""
+    """The secret with the key of an `openai:MODEL`."""
     api_key: str | None = setting(
         matching(r"[\x21-\x7e]{1,500}", "the key of a model: printable characters without spaces"),
         "CHAT_API_KEY",
         default=None,
         secret=True,
     )
-    """The key itself, on a laptop; a secret is asked before it. A service of this machine needs neither."""
+    """The key itself, on a laptop; the secret comes first."""
     tokens_per_day: int = setting(
         whole(1_000, 100_000_000),
         "CHAT_TOKENS_PER_DAY",
@@ -82,10 +82,10 @@ class ChatSettings(ChatTables):
         deployed=None,
         shown="200000",
     )
-    """Tokens of the model that one person may use in a day, of UTC (1,000 to 100,000,000)."""
+    """Tokens of the model that one person may use in a UTC day (1,000 to 100,000,000)."""
     environments: int = setting(whole(2, 1_000), "CHAT_ENVIRONMENTS", key="chatEnvironments", default=8, shown="8")
-    """Environments that are reserved for the chat function (2 to 1,000): each answers one request at a time, and two
-    are left for short ones. AWS refuses what leaves fewer than 100 to all other functions of an account."""
+    """Lambda environments reserved for the chat (2 to 1,000), one request each. AWS requires that 100 of the account's
+    stay unreserved."""
 
     @property
     def together(self) -> int:

@@ -25,4 +25,4 @@ class DocumentsSettings(Settings):
 
 class ConsoleSettings(Settings):
     webhook_function: str = setting(arn("lambda"), "WEBHOOK_FUNCTION")
-    """The function that starts a run of the sync."""
+    """The function that starts a sync run."""

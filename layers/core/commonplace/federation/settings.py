@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 class FederationChoice(Settings):
     federation: Literal["on"] | None = setting(one_of("on"), "FEDERATION", key="federation", default=None)
-    """`on`: an organisation may have [partners](../agents/federation.md), MCP servers of others, which are searched
-    beside its own knowledge. Unset, there are none."""
+    """`on` lets organisations add [partners](../agents/federation.md), whose MCP servers are searched too."""
 
 
 class FederationSettings(FederationChoice, Activity, Organisation, Pseudonyms, Cloud):
@@ -33,8 +32,7 @@ class FederationSettings(FederationChoice, Activity, Organisation, Pseudonyms, C
     records_table: str = setting(text("the name of the table that holds partners"), "RECORDS_TABLE")
     """The table with partners and the tools of theirs that were approved."""
     loopback: bool = setting(FLAG, "FEDERATION_LOOPBACK", default=False)
-    """On a laptop alone: `true` lets partners be `http://` addresses of this machine. Where `AWS_ENDPOINT_URL` is not
-    this machine, the function refuses to start with it."""
+    """Laptop only: `true` allows partners at `http://` addresses of this machine."""
 
     @model_validator(mode="after")
     def _loopback_here(self) -> Self:

@@ -23,8 +23,8 @@ SCHEME = matching(
 
 class GovernanceScheme(Settings):
     governance_scheme: str | None = setting(SCHEME, "GOVERNANCE_SCHEME", key="governanceScheme", default=None)
-    """URI scheme of the [addresses of organisations](../agents/governance.md) that decide here, such as `swarmrise` for
-    `swarmrise://orgas/low-water`: agents keep them, so it stays as it is. Without one there is no governance."""
+    """URI scheme of the [addresses of organisations](../agents/governance.md), such as `swarmrise`. Do not change it
+    later. Unset, there is no governance."""
 
 
 class GovernanceTables(GovernanceScheme, Activity):
@@ -52,10 +52,9 @@ class GovernanceTables(GovernanceScheme, Activity):
 
 class WebhookSecret(Cloud):
     webhook_secret_arn: str | None = setting(SECRET_ARN, "GOVERNANCE_WEBHOOKS_SECRET_ARN", default=None)
-    """The secret with the key that secrets of webhooks are sealed with. Without one nobody has webhooks."""
+    """The secret with the key that encrypts webhook secrets. Unset, there are no webhooks."""
     loopback_webhooks: bool = setting(FLAG, "GOVERNANCE_WEBHOOKS_LOOPBACK", default=False)
-    """On a laptop alone: `true` lets webhooks be `http://` addresses of this machine. Where `AWS_ENDPOINT_URL` is not
-    this machine, the function refuses to start with it."""
+    """Laptop only: `true` allows webhooks at `http://` addresses of this machine."""
 
     @model_validator(mode="after")
     def _loopback_here(self) -> Self:
@@ -68,7 +67,7 @@ class WebhookSettings(GovernanceTables, WebhookSecret):
     """Of the function that sends messages to webhooks."""
 
     queue_url: str = setting(text("the URL of its queue"), "GOVERNANCE_WEBHOOKS_QUEUE_URL")
-    """The queue of the function that sends messages to webhooks."""
+    """The queue of the function that calls webhooks."""
 
 
 class GovernanceSettings(GovernanceTables, IdentityTable, OrganisationNames):

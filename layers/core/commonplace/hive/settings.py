@@ -28,7 +28,6 @@ class HiveServiceSettings(HiveSettings, Limited):
     contributions_per_hour: int = setting(
         whole(0, 100_000), "HIVE_CONTRIBUTIONS_PER_HOUR", key="hiveContributionsPerHour", default=60
     )
-    """Contributions that one agent may make within an hour; 0 is no limit. Ten times as many for all of an
-    organisation. Reviewers who fill the hive over REST are not counted."""
+    """Contributions of one agent per hour, ten times as many per organisation; 0 is no limit."""
     max_pending: int = setting(whole(1, 100_000), "HIVE_MAX_PENDING", key="hiveMaxPending", default=5_000)
-    """Contributions of an organisation that may wait for review at a time."""
+    """Pending contributions of an organisation."""

@@ -67,38 +67,36 @@ class Toolsets(Settings):
         default="knowledge",
         context=listed(one_of(*TOGETHER), f"names of toolsets (there are: {', '.join(TOGETHER)}), each once"),
     )
-    """Toolsets that agents find at `/mcp`: a JSON list, or text with commas. See
-    [MCP](../agents/mcp.md#paths-and-modes)."""
+    """Toolsets at `/mcp`: a JSON list or comma-separated, see [MCP](../agents/mcp.md)."""
 
 
 class IdentityTable(Settings):
     identity_table: str = setting(
         text("the name of the table that holds grants, clients and public keys"), "IDENTITY_TABLE"
     )
-    """The table with grants and public keys; empty for rest and mcp means that nobody can sign in, and that everybody
-    is anonymous."""
+    """The table with grants and public keys; empty for rest and mcp means that everybody is anonymous."""
 
 
 class SigningSecret(Settings):
     signing_secret_arn: str = setting(SECRET_ARN, "SIGNING_SECRET_ARN")
-    """The secret with the key ring that signs tokens."""
+    """The secret with the keys that sign tokens."""
 
 
 class Pseudonyms(Settings):
     identity_secret_arn: str = setting(SECRET_ARN, "IDENTITY_SECRET_ARN")
-    """The secret with the key of pseudonyms, under which people's tokens at partners are encrypted, too."""
+    """The secret with the key of pseudonyms, which also encrypts tokens at partners."""
 
 
 class GuardSettings(IdentityTable, Organisation, Pseudonyms, Cloud):
     """What it takes to judge an access token: where grants and keys are, and what an account's roles give now."""
 
     issuer: str = setting(Kind(f"{WEB_URL}, without a path", bare_origin), "BASE_URL")
-    """Public origin, which tokens name as their issuer. Without identity it may be empty for rest: as the request's
-    `Host` says. mcp and auth need it, and mcp answers to no other host."""
+    """Public origin and token issuer. mcp and auth require it, and mcp answers no other host; rest without identity
+    uses the request's `Host`."""
     cache_table: str = setting(text("the name of the table that remembers roles"), "ROLE_CACHE_TABLE")
-    """The table that remembers which roles an account had a moment ago."""
+    """The table that caches the roles of accounts."""
     rpc_secret_arn: str = setting(SECRET_ARN, "RPC_SECRET_ARN")
-    """The secret with the endpoints of chains; empty means that hats cannot be read."""
+    """The secret with RPC endpoints; empty means that hats cannot be read."""
     role_map: RoleMap = setting(
         text("a JSON object; docs/operate/configuration.md lists its parts"),
         "ROLE_MAP",
@@ -106,20 +104,19 @@ class GuardSettings(IdentityTable, Organisation, Pseudonyms, Cloud):
         default="{}",
         deployed=None,
     )
-    """What hats, wallets and groups give, see [identity](identity.md): a JSON object, or the path of a file with one;
-    at most 1,500 bytes, enough for some twenty wallets beside the hats, and 1,800 together with
-    `openSearchParameters` and `catalogues`."""
+    """What hats, wallets and groups give, see [identity](identity.md#a-role-map-of-your-own): a JSON object or the path
+    of a file; at most 1,500 bytes, 1,800 together with `openSearchParameters` and `catalogues`."""
     hats_contract: str = setting(
         matching(ADDRESS.pattern, "an address: 0x and 40 hex digits"),
         "HATS_CONTRACT",
         key="hatsContract",
         default=HATS_CONTRACT,
     )
-    """Hats Protocol, the same on every chain."""
+    """Address of Hats Protocol."""
     hats_chain_id: int = setting(CHAIN, "HATS_CHAIN_ID", key="hatsChainId", default=OPTIMISM, context=KNOWN_CHAIN)
-    """The chain that hats are on: the one of `optimismRpcUrls`."""
+    """The chain of the hats, and of `optimismRpcUrls`."""
     role_seconds: int = setting(COUNT, "ROLE_CACHE_SECONDS", default=300)
-    """How long roles may be relied on before they are read again."""
+    """How long roles are cached."""
     local_accounts: tuple[LocalAccount, ...] = setting(
         listed(
             Kind("an account", LocalAccount.parse),
@@ -128,8 +125,7 @@ class GuardSettings(IdentityTable, Organisation, Pseudonyms, Cloud):
         "LOCAL_ACCOUNTS",
         default=(),
     )
-    """On a laptop alone: accounts that anybody there may sign in as, each `Name=tier`. Where `AWS_ENDPOINT_URL` or
-    `BASE_URL` is not this machine, the function refuses to start with them."""
+    """Laptop only: accounts that anybody may sign in as, each `Name=tier`."""
 
     @classmethod
     def where_signed_in(cls, environ: Mapping[str, str]) -> Self | None:
@@ -171,12 +167,12 @@ class SessionSettings(GuardSettings):
         default=None,
         context=matching(ISSUER, "an https URL without a slash at its end"),
     )
-    """An OIDC provider that people may sign in with beside their wallets; needs `oidcClientId`."""
+    """An OIDC provider for sign-in beside wallets; needs `oidcClientId`."""
     oidc_claims_hours: int = setting(
         POSITIVE, "OIDC_CLAIMS_HOURS", key="oidcClaimsHours", default=24, context=whole(1, 4_320)
     )
-    """How old groups may be where the provider lets nobody read them again (1 to 4320): then people [sign in
-    anew](identity.md#groups-of-an-oidc-provider)."""
+    """How old groups may be where the provider does not return them again (1 to 4320), see
+    [identity](identity.md#groups-of-an-oidc-provider)."""
 
     @property
     def oidc_claims_seconds(self) -> int:
@@ -187,25 +183,24 @@ class AuthSettings(SessionSettings, Limited, Appearance, SigningSecret, Toolsets
     """Further settings of the authorization server."""
 
     siwe_chain_id: int = setting(CHAIN, "SIWE_CHAIN_ID", key="siweChainId", default=OPTIMISM, context=KNOWN_CHAIN)
-    """The chain that every text names which a wallet signs."""
+    """The chain named in the text that a wallet signs."""
     access_seconds: int = setting(POSITIVE, "ACCESS_TOKEN_SECONDS", default=3_600)
-    """How long an access token is good."""
+    """Lifetime of an access token."""
     idle_days: int = setting(POSITIVE, "REFRESH_IDLE_DAYS", default=30)
-    """After how many days without use a client has to ask anew."""
+    """Days without use after which a refresh token expires."""
     absolute_days: int = setting(POSITIVE, "REFRESH_ABSOLUTE_DAYS", default=180)
-    """After how many days it has to, used or not."""
+    """Days after which it expires in any case."""
     requests_per_minute: int = setting(COUNT, "AUTH_RATE_LIMIT", default=60)
-    """Requests to each endpoint, for each client and minute, 0 = off; five times as many for each network, and half as
-    many sign-in texts of wallets."""
+    """Requests per endpoint, client and minute; five times as many per network, half as many sign-in texts. 0 disables
+    it."""
     registrations_per_day: int = setting(COUNT, "AUTH_REGISTRATIONS_PER_DAY", key="registrationsPerDay", default=20)
-    """Clients that may register from one network; 0 switches it off, as in the next two."""
+    """Clients that one network may register; 0 disables it, as in the next two."""
     sign_ins_per_hour: int = setting(COUNT, "AUTH_SIGN_INS_PER_HOUR", key="signInsPerHour", default=30)
     """Sign-ins of one account."""
     agent_sessions_per_hour: int = setting(COUNT, "AUTH_AGENT_SESSIONS_PER_HOUR", key="agentSessionsPerHour", default=5)
     """New grants of one account to agents."""
     loopback_documents: bool = setting(FLAG, "CIMD_LOOPBACK", default=False)
-    """On a laptop alone: `true` takes metadata documents of clients from this machine. Where `AWS_ENDPOINT_URL` is not
-    this machine, the function refuses to start with it."""
+    """Laptop only: `true` accepts client metadata documents from this machine."""
     oidc_client_id: str = setting(
         text("the id of this deployment at the provider"),
         "OIDC_CLIENT_ID",
@@ -214,10 +209,9 @@ class AuthSettings(SessionSettings, Limited, Appearance, SigningSecret, Toolsets
         deployed=None,
         context=matching(r"[\x21-\x7e]{1,200}", "the id of this deployment at the provider"),
     )
-    """The id of this deployment at that provider; the client secret goes into [a
-    secret](deploy.md#the-secrets-of-identity)."""
+    """The client id at that provider; the client secret goes into [a secret](deploy.md#the-secrets-of-identity)."""
     oidc_secret_arn: str | None = setting(SECRET_ARN, "OIDC_SECRET_ARN", default=None)
-    """The secret with its client secret; empty for a public client."""
+    """The secret with the OIDC client secret; empty for a public client."""
     oidc_name: str = setting(
         text("what the provider is called"),
         "OIDC_NAME",
@@ -227,7 +221,7 @@ class AuthSettings(SessionSettings, Limited, Appearance, SigningSecret, Toolsets
         context=matching(r"[^\x00-\x1f]{1,60}", "a name of at most 60 characters"),
         shown="your organisation's account",
     )
-    """What the provider is called on the page."""
+    """What the sign-in page calls the provider."""
     oidc_parameters: Mapping[str, str] = setting(
         Kind(
             "parameters such as access_type=offline&prompt=consent, each once and none that we send ourselves",
@@ -238,13 +232,12 @@ class AuthSettings(SessionSettings, Limited, Appearance, SigningSecret, Toolsets
         default={},
         deployed=None,
     )
-    """Sent to the provider with each sign-in, beside our own: `name=value` with `&` between them, such as
-    `access_type=offline&prompt=consent`, with which Google gives refresh tokens."""
+    """Extra parameters of each sign-in, such as `access_type=offline&prompt=consent` (refresh tokens of Google)."""
     waap: Mapping[str, Any] | None = setting(
         Kind("a JSON object; docs/operate/configuration.md lists its keys", _object), "WAAP", key="waap", default=None
     )
-    """JSON object of `methods`, `socials`, `theme` and `title`: sign-in by e-mail and social accounts, whose bundle
-    `python -m infra.waap` builds first, see [identity](identity.md); at most 500 bytes."""
+    """Sign-in by e-mail and social accounts, see [identity](identity.md#signing-in): a JSON object of `methods`,
+    `socials`, `theme`, `title`; at most 500 bytes."""
 
     @property
     def idle_seconds(self) -> int:

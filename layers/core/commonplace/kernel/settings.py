@@ -17,15 +17,15 @@ class Deployment(Settings):
         deployed="dev",
         context=matching(r"[a-z][a-z0-9-]{0,15}", "lower-case letters, digits and dashes (at most 16)"),
     )
-    """Name of the deployment; part of resource names. `prod` keeps its data and must name repository and branch."""
+    """Name of the deployment and part of resource names. `prod` retains its data and must set repository and branch."""
 
 
 class Activity(Settings):
     activity_table: str = setting(
         text("the name of the table that holds run state, deliveries and counters"), "ACTIVITY_TABLE"
     )
-    """The table with run state, deliveries, rate-limit counters, audit records and the latest changes of the index. For
-    index it may be missing: then nobody is told of changes."""
+    """The table with run state, counters, audit records and recent changes. Empty for index disables change
+    notifications."""
 
 
 class Limited(Deployment, Activity):
@@ -50,7 +50,7 @@ class SiteName(Settings):
         default="Commonplace",
         context=matching(r"[^\x00-\x1f]{1,80}", "a title of at most 80 characters"),
     )
-    """The name that readers see in `/llms.txt`, the feed and the API description."""
+    """Name on the site, in `/llms.txt`, feeds and the API description."""
 
 
 LOGO = matching(
@@ -70,12 +70,11 @@ class Appearance(SiteName):
         default="",
         context=matching(r"[^\x00-\x1f]{0,300}", "a text of at most 300 characters"),
     )
-    """What the knowledge base is, in a sentence or two: shown on the home page, and where the site is linked."""
+    """A sentence or two for the home page and link previews."""
     site_accent: str = setting(ACCENT, "SITE_ACCENT", key="siteAccent", default="#0b6e4f")
-    """The colour of links and buttons, `#rrggbb`. It is darkened or lightened until it reads well."""
+    """Colour of links and buttons, `#rrggbb`, adjusted for contrast."""
     site_logo: str | None = setting(LOGO, "SITE_LOGO", key="siteLogo", default=None)
-    """The path in the repository of an image, which is published with the documents: it stands beside the name on every
-    page."""
+    """Path of an image in the repository, shown beside the name on every page."""
 
 
 class Organisation(Settings):
@@ -85,8 +84,7 @@ class Organisation(Settings):
         key="organisation",
         default="default",
     )
-    """Whose data accounts reach that no role gives another organisation: up to 64 lower-case letters, digits and
-    hyphens."""
+    """The organisation of accounts whose roles name no other: up to 64 lower-case letters, digits, hyphens."""
 
 
 def _names(given: str) -> Mapping[str, str] | None:
@@ -104,13 +102,13 @@ class OrganisationNames(Organisation):
         key="organisationNames",
         default="{}",
     )
-    """Public names of organisations, `{"acme": "Acme DAO"}`: what an item of public knowledge is attributed to. An
-    organisation without one is shown by its key."""
+    """Public names of organisations, `{"acme": "Acme DAO"}`, for attribution of public knowledge; without one the key
+    is shown."""
 
 
 class Cloud(Settings):
     cloud: str | None = setting(URL, "AWS_ENDPOINT_URL", default=None)
-    """Where AWS is, on a laptop; set by `commonplace dev`, never by the stack."""
+    """The address of AWS on a laptop; the stack never sets it."""
 
     @property
     def on_this_machine(self) -> bool:

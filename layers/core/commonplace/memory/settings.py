@@ -19,9 +19,9 @@ class MemorySettings(Activity, Organisation, Batch):
     """Where entries, their vectors and the records of who changed what are."""
 
     records_table: str = setting(text("the name of the table that holds what is remembered"), "RECORDS_TABLE")
-    """The table with what is remembered; empty for mcp means that there is no toolset `memory`."""
+    """The table with the memory; empty for mcp means no toolset `memory`."""
     cache_table: str = setting(text("the name of the table that remembers vectors"), "CACHE_TABLE")
-    """The table that remembers vectors and rerank orders; empty means that only the process remembers."""
+    """The table that caches vectors and rerank orders; empty means in-process caching only."""
 
     @classmethod
     def where_remembered(cls, environ: Mapping[str, str]) -> Self | None:
@@ -35,20 +35,19 @@ class MemoryToolSettings(MemorySettings):
     default_limit: int = setting(
         whole(1, MAX_LIMIT), "KB_DEFAULT_SEARCH_LIMIT", key="kbDefaultSearchLimit", default=DEFAULT_LIMIT
     )
-    """Entries that `kb_search` returns by default (1 to 50)."""
+    """Default number of entries from `kb_search` (1 to 50)."""
     min_confidence: float = setting(
         Kind("a number from 0 to 1 with six decimal places at most", _confidence),
         "KB_MIN_CONFIDENCE",
         key="kbMinConfidence",
         default=str(DEFAULT_MIN_CONFIDENCE),
     )
-    """How sure an entry has to be, when a search asks for nothing else (0 to 1)."""
+    """Default minimum confidence of an entry (0 to 1)."""
     fusion: str | None = setting(FUSION, "KB_FUSION", key="kbFusion", default=None, shown="`rrf:0.3,0.7`")
-    """How words and meaning are weighed in the memory, as `fusion` does for documents. With the model `local`,
-    `min-max:0.5,0.5` finds [measurably more](../inside/memory-quality.md)."""
+    """Like `fusion`, for the memory. With the model `local`, `min-max:0.5,0.5` finds
+    [more](../inside/memory-quality.md)."""
     redaction: Literal["off", "mask", "refuse"] = setting(
         one_of("off", "mask", "refuse"), "KB_REDACTION", key="kbRedaction", default="off"
     )
-    """What becomes of personal data and secrets in what is written to the memory, imports included: `mask` puts
-    placeholders in their place, `refuse` refuses the entry, `off` refuses secrets alone, by rules, see
-    [memory](../agents/memory.md#personal-data)."""
+    """Personal data and secrets in the memory: `mask` replaces them, `refuse` refuses the entry, `off` refuses secrets
+    only, see [memory](../agents/memory.md)."""

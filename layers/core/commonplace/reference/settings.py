@@ -82,17 +82,14 @@ class CatalogueSettings(Settings):
     catalogues: str | None = setting(
         CATALOGUES, "CATALOGUES", key="catalogues", default=None, context=at_most(1_000, CATALOGUES)
     )
-    """[catalogues](../agents/reference.md) of the product reference: a JSON list of at most ten, such as `[{"name":
-    "helios",
-    "folder": "reference"}]`. `name` is what they are called here (lower-case letters, digits, hyphens), `folder`
-    where they stand (default: the whole repository); `repository` and `branch` default to those of the knowledge
-    base. At most 1,000 bytes. Without one nothing of the reference is served."""
+    """[Catalogues](../agents/reference.md) of the product reference: a JSON list of at most ten, such as `[{"name":
+    "helios", "folder": "reference"}]`. `folder`, `repository` and `branch` default to those of the knowledge base. At
+    most 1,000 bytes."""
 
 
 class CatalogueReaderSettings(CatalogueSettings):
     max_age_seconds: int = setting(whole(1, 3_600), "REFERENCE_MAX_AGE_SECONDS", default=60)
-    """How long catalogues are answered from memory before the store is asked for newer ones, 1 to 3600; on
-    a laptop 1."""
+    """How long catalogues are cached (1 to 3600); 1 on a laptop."""
 
 
 def catalogue_sources(environ: Mapping[str, str]) -> tuple[CatalogueSource, ...]:

@@ -30,14 +30,14 @@ class GitHubApi(Settings):
         default=GITHUB_API,
         context=matching(r"https://[^\s/]+(/[^\s]*[^\s/])?", "an https URL without a slash at its end"),
     )
-    """Another one for GitHub Enterprise Server."""
+    """Another API address, for GitHub Enterprise Server."""
 
 
 class WebhookSettings(Deployment, Activity, KnowledgeBase):
     machine_arn: str = setting(arn("states"), "SYNC_MACHINE_ARN")
     """The state machine that a push starts."""
     github_secret_arn: str = setting(SECRET_ARN, "GITHUB_SECRET_ARN")
-    """The secret with the webhook's key and GitHub's credentials, see [deploy](deploy.md#the-secret)."""
+    """The secret with the webhook's key and GitHub's [credentials](deploy.md#the-secret)."""
 
 
 class SyncSettings(Deployment, Activity, ContentStore, KnowledgeBase, GitHubApi):

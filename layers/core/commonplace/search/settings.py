@@ -161,7 +161,7 @@ class OpenAiSettings:
 
 class Batch(Settings):
     batch: int = setting(whole(1, TEXTS_PER_CALL), "KB_BATCH_SIZE", key="kbBatchSize", default=TEXTS_PER_CALL)
-    """Entries that are embedded and written together, and texts in a call to OpenAI (1 to 100)."""
+    """Entries embedded and written together, and texts per call to OpenAI (1 to 100)."""
 
 
 class RetrievalSettings(Organisation, Batch):
@@ -171,25 +171,24 @@ class RetrievalSettings(Organisation, Batch):
     search_engine: SearchEngine = setting(
         one_of("embedded", "opensearch"), "SEARCH_ENGINE", key="engine", default="embedded", deployed="opensearch"
     )
-    """Search engine: [`opensearch`](deploy.md#opensearch), a managed domain with k-NN, or `embedded`, a file that the
-    functions carry."""
+    """[`opensearch`](deploy.md#opensearch), a managed domain, or `embedded`, a file that the functions read."""
     index_location: str | None = setting(
         Kind("s3://BUCKET/KEY or file:///ABSOLUTE/PATH", _location), "INDEX_LOCATION", default=None
     )
     """With `embedded`: `s3://BUCKET/KEY` or `file:///PATH`."""
     opensearch_endpoint: str | None = setting(URL, "OPENSEARCH_ENDPOINT", default=None)
-    """With `opensearch`: an `https://` URL, or an `http://` URL of this machine."""
+    """With `opensearch`: an `https://` URL, or `http://` on this machine."""
     opensearch_service: OpenSearchService = setting(
         one_of("es", "aoss", "none"), "OPENSEARCH_SERVICE", default="none", shown="`none` for this machine, else `es`"
     )
-    """Whom requests are signed for: `es` (a domain), `aoss` (serverless), `none`."""
+    """The service that requests are signed for: `es` (a domain), `aoss` (serverless), `none`."""
     opensearch_index: str = setting(
         matching(r"[a-z0-9][a-z0-9_-]{0,99}", "a name of lower-case letters, digits, _ and - (at most 100)"),
         "OPENSEARCH_INDEX",
         default="commonplace-dev-documents",
         shown="`commonplace-STAGE-documents`",
     )
-    """Stem of the alias and of the index names."""
+    """Stem of alias and index names."""
     opensearch_parameters: str | None = setting(
         json_object(PARAMETERS),
         "OPENSEARCH_PARAMETERS",
@@ -199,7 +198,7 @@ class RetrievalSettings(Organisation, Batch):
     )
     """JSON object, every key optional: `{"engine": "lucene", "m": 16, "efConstruction": 100, "efSearch": 200, "shards":
     1, "replicas": 0, "refreshInterval": "1s", "synonyms": ["dao, decentralized autonomous organization"]}`, at most
-    2,048 bytes; after a change [build a new index](opensearch.md)."""
+    2,048 bytes. A change needs [a new index](opensearch.md)."""
     embedding_model: str | None = setting(
         Kind(
             "MODEL or MODEL:DIMENSION, as after openai:",
@@ -209,42 +208,38 @@ class RetrievalSettings(Organisation, Batch):
         default=None,
         shown="`text-embedding-3-small`",
     )
-    """`MODEL` or `MODEL:DIMENSION` of OpenAI, where `EMBEDDING_PROVIDER` is `openai` without a model, or is not set at
-    all."""
+    """`MODEL[:DIMENSION]` of OpenAI where `EMBEDDING_PROVIDER` is `openai` without a model, or unset."""
     embedding_provider: EmbeddingChoice = setting(
         Kind(EMBEDDING, EmbeddingChoice.parse), "EMBEDDING_PROVIDER", key="embeddingProvider", default="local"
     )
-    """`local` (a small model inside the function), [`minilm`](models.md#minilm) (a better one, slower), `none` (words
-    only), `bedrock-titan[:256|512|1024]`, `bedrock-cohere[:256|512|1024|1536]`,
-    [`openai[:MODEL[:DIMENSION]]`](models.md#openai), or `onnx:FOLDER` with `model.onnx` and `tokenizer.json`, see
-    [models](models.md)."""
+    """The [embedding model](models.md): `local`, `minilm`, `none`, `bedrock-titan[:256|512|1024]`,
+    `bedrock-cohere[:256|512|1024|1536]`, `openai[:MODEL[:DIMENSION]]` or `onnx:FOLDER`."""
     embedding_provider_next: EmbeddingChoice | None = setting(
         Kind("the model to come, written as EMBEDDING_PROVIDER is; unset it when there is none", _next),
         "EMBEDDING_PROVIDER_NEXT",
         key="embeddingProviderNext",
         default=None,
     )
-    """The model to change to, not with `engine: embedded`, while its index is built and swapped in."""
+    """With OpenSearch: the model to [change to](opensearch.md#changing-the-model)."""
     openai_base_url: str = setting(
         URL, "OPENAI_BASE_URL", key="openAiBaseUrl", default=OPENAI_API, deployed=None, context=HTTPS
     )
-    """With `embeddingProvider: openai`: another address than `https://api.openai.com/v1`, such as
-    `https://eu.api.openai.com/v1`, or that of a service that speaks the same."""
+    """With `openai`: another address than `https://api.openai.com/v1`."""
     openai_secret_arn: str | None = setting(SECRET_ARN, "OPENAI_SECRET_ARN", default=None)
-    """With `openai`: the secret with the key, see [deploy](deploy.md#the-key-for-openai)."""
+    """The secret with [the key for OpenAI](deploy.md#the-key-for-openai)."""
     openai_api_key: str | None = setting(
         matching(r"[\x21-\x7e]{1,500}", "the key of an OpenAI project: printable characters without spaces"),
         "OPENAI_API_KEY",
         default=None,
         secret=True,
     )
-    """The key itself, on a laptop; a secret is asked before it. A service of this machine needs neither."""
+    """The key itself, on a laptop; the secret comes first."""
     bedrock_region: str | None = setting(
         REGION, "BEDROCK_REGION", key="bedrockRegion", default=None, shown="the deployment's own"
     )
     """Where Bedrock's models are called."""
     cache_table: str | None = setting(text("the name of a DynamoDB table"), "CACHE_TABLE", default=None)
-    """The table that remembers vectors and rerank orders; empty means that only the process remembers."""
+    """The table that caches vectors and rerank orders; empty means in-process caching only."""
 
     @property
     def openai(self) -> OpenAiSettings:
@@ -316,8 +311,8 @@ class RankingSettings(RetrievalSettings):
         key="rerankProvider",
         default="none",
     )
-    """`none`, `bedrock-cohere`, `bedrock-amazon` or `onnx:FOLDER`."""
+    """The [reranker](models.md): `none`, `bedrock-cohere`, `bedrock-amazon` or `onnx:FOLDER`."""
     fusion: str | None = setting(
         FUSION, "FUSION", key="fusion", default=None, shown="the [code's own](../inside/search.md)"
     )
-    """`min-max` or `rrf`, with or without weights of words and meaning, such as `min-max:0.6,0.4`."""
+    """`min-max` or `rrf`, optionally with weights of words and vectors, such as `min-max:0.6,0.4`."""

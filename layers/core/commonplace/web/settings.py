@@ -47,22 +47,21 @@ class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, Site
         shown="the page on this deployment's own site",
         context=at_most(MAX_DOCUMENT_URL, DOCUMENT_URL),
     )
-    """Where people read a document, if not here: the address of its page on your own web site, with `{type}` and `{id}`
-    in place of its type and id, at most 300 bytes. It is the `documentUrl` of every answer, and what citations, feeds
-    and `/llms.txt` name."""
+    """Address of a document on a web site of yours, with `{type}` and `{id}`, at most 300 bytes. Answers, citations and
+    feeds use it."""
     site_tier: Tier = setting(one_of(*TIERS), "SITE_TIER", key="siteTier", default="public")
-    """Who reads what is published: `public`, or with `member` or `vibecoder` [accounts of that tier
-    alone](identity.md#private-deployments), on the site, over REST and MCP."""
+    """Who reads what is published: `public`, or `member` or `vibecoder` for a [private
+    deployment](identity.md#private-deployments)."""
 
 
 class PublicSettings(ReaderSettings):
     """The settings of the functions that answer readers over HTTP: REST and pages."""
 
     base_url: str | None = setting(URL, "BASE_URL", default=None)
-    """Public origin, which tokens name as their issuer. Without identity it may be empty for rest: as the request's
-    `Host` says. mcp and auth need it, and mcp answers to no other host."""
+    """Public origin and token issuer. mcp and auth require it, and mcp answers no other host; rest without identity
+    uses the request's `Host`."""
     reads_per_minute: int = setting(COUNT, "RATE_LIMIT_READS", key="rateLimitReads", default=600)
-    """Requests for each client address and minute, and for each account where a token is taken; 0 switches it off."""
+    """REST requests per address (or account) and minute; 0 disables it."""
     searches_per_minute: int = setting(COUNT, "RATE_LIMIT_SEARCHES", key="rateLimitSearches", default=60)
     """The same for searches."""
 
@@ -76,22 +75,22 @@ Audience = Literal["operators", "anyone"]
 
 class RestSettings(PublicSettings, Appearance):
     explain: Audience = setting(one_of("operators", "anyone"), "EXPLAIN", default="operators")
-    """Who may ask why a search answers as it does: `operators` or `anyone`."""
+    """Who may request explanations of a ranking: `operators` or `anyone`."""
     operator_key_hash: str | None = setting(
         matching(r"[0-9a-f]{64}", "the sha256 of the operators' key, 64 hexadecimal digits"),
         "OPERATOR_KEY_HASH",
         key="operatorKeyHash",
         default=None,
     )
-    """SHA-256 of the operators' key, 64 hexadecimal digits; with it explanations can be asked for."""
+    """SHA-256 in hexadecimal of the operators' key for explanations."""
 
 
 class OriginSettings(Settings):
     """The settings of every function that answers requests."""
 
     secret_arn: str | None = setting(SECRET_ARN, "ORIGIN_SECRET_ARN", default=None)
-    """The secret by which requests from the front door are known, see [deploy](deploy.md#behind-cloudfront); empty
-    means that everybody may call the API directly."""
+    """The secret of [the distribution](deploy.md#behind-cloudfront); empty means that everybody may call the API
+    directly."""
 
 
 class OriginRotationSettings(Settings):
@@ -101,4 +100,4 @@ class OriginRotationSettings(Settings):
     distribution_id: str = setting(
         matching(r"[A-Z0-9]{10,20}", "the id of a CloudFront distribution, such as E1A2B3C4D5E6F7"), "DISTRIBUTION_ID"
     )
-    """The CloudFront distribution whose header is changed when the origin secret rotates."""
+    """The CloudFront distribution whose header is rotated."""

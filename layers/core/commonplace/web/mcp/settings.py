@@ -62,8 +62,7 @@ RATE_LIMITS = Kind(
 class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
     base_url: str = setting(URL, "BASE_URL")
     read_only: bool = setting(FLAG, "MCP_READ_ONLY", key="mcpReadOnly", default=False)
-    """`true` leaves out the tools that propose something, and the [credentials](deploy.md#the-secret-for-proposals)
-    they would need."""
+    """`true` removes the tools that make proposals, and their [credentials](deploy.md#the-secret-for-proposals)."""
     allowed_origins: tuple[str, ...] = setting(
         listed(ORIGIN, "origins such as https://app.example.org with commas between them, or *", every="*"),
         "MCP_ALLOWED_ORIGINS",
@@ -77,17 +76,16 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
             every="*",
         ),
     )
-    """Origins whose pages may call the MCP server from a browser, with commas, or `*` for all. No cookie opens anything
-    there, and members' calls carry a token: unless you name some, every origin may. A laptop answers its own pages
-    alone."""
+    """Origins whose pages may call the MCP server from a browser, comma-separated, or `*`. No cookie grants access
+    there."""
     full_text_tier: Tier = setting(one_of(*TIERS), "MCP_FULL_TEXT_TIER", key="fullTextTier", default="member")
-    """Who reads whole documents over MCP: `public`, `member` or `vibecoder`. A [courtesy](../agents/mcp.md#tools),
-    since REST serves the same to everybody: [when to open it](deploy.md#connect-agents). On a laptop it is `public`."""
+    """Who reads [whole documents over MCP](deploy.md#connect-agents): `public`, `member` or `vibecoder`. On a laptop it
+    is `public`."""
     document_tokens: int = setting(
         whole(1_000, MAX_TOKENS), "MCP_DOCUMENT_TOKENS", key="mcpDocumentTokens", default=DOCUMENT_TOKENS
     )
-    """Tokens of an MCP answer that gives whole documents, where the caller names none (1,000 to 20,000). Above 2,300,
-    which are 8 KB, some clients keep an answer in a file for their model."""
+    """Default size in tokens of an MCP answer with whole documents (1,000 to 20,000). Some clients write answers above
+    2,300 to a file."""
     site_description: str = setting_of(Appearance, "site_description")
     uri_host: str | None = setting(
         matching(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?", "a host name of lower-case letters, digits, dots and hyphens"),
@@ -96,15 +94,15 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
         default=None,
         shown="the site's name, as in `my-knowledge-base`",
     )
-    """Host part of the `mcp://` addresses of resources. `mcp://superbenefit/…` answers too."""
+    """Host part of `mcp://` resource addresses. `mcp://superbenefit/…` works too."""
     names_authors: bool = setting(FLAG, "MCP_NAME_AUTHORS", key="nameAuthors", default=False)
-    """Whether a proposal names the person behind it, by wallet address or ENS name."""
+    """Whether a proposal names its author, by wallet address or ENS name."""
     reads_per_minute: int = setting(COUNT, "MCP_RATE_LIMIT_READS", key="rateLimitMcpReads", default=60)
-    """MCP calls that read, for each token (or address of those without) and minute; 0 switches it off."""
+    """MCP reads per token (or anonymous address) and minute; 0 disables it."""
     searches_per_minute: int = setting(COUNT, "MCP_RATE_LIMIT_SEARCHES", key="rateLimitMcpSearches", default=20)
     """The same for searches."""
     writes_per_minute: int = setting(COUNT, "MCP_RATE_LIMIT_WRITES", key="rateLimitMcpWrites", default=10)
-    """The same for calls that propose something."""
+    """The same for proposals."""
     rate_limits: Mapping[str, Mapping[Rated, int]] = setting(
         RATE_LIMITS,
         "MCP_RATE_LIMITS",
@@ -112,25 +110,21 @@ class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
         default=DEFAULT_RATE_LIMITS,
         context=at_most(MAX_RATE_LIMITS, RATE_LIMITS),
     )
-    """JSON object: classes of calls that a toolset has of its own, for each token and minute, in place of the three
-    above and of what it declares itself; 0 switches one off; at most 300 bytes."""
+    """JSON object of limits for a toolset in place of the three above; 0 disables one; at most 300 bytes."""
     service_rate_factor: int = setting(FACTOR, "MCP_SERVICE_RATE_FACTOR", key="serviceRateFactor", default=5)
-    """How much more often agents may call that sign in by themselves (1 to 100)."""
+    """Factor for agents that sign in by themselves (1 to 100)."""
     account_rate_factor: int = setting(FACTOR, "MCP_ACCOUNT_RATE_FACTOR", key="accountRateFactor", default=3)
-    """How many tokens' worth of MCP reads and searches one account may make with all its tokens, for people use several
-    clients (1 to 100). All tokens of an account together write as much as one."""
+    """Factor for the reads and searches of all tokens of an account together (1 to 100); their writes count as one
+    token's."""
     listens_per_account: int = setting(LISTENS, "MCP_LISTENS_PER_ACCOUNT", key="listensPerAccount", default=2)
-    """MCP requests that [wait for changes](../agents/mcp.md#changes) which one account may hold open at once; 0 lets
-    nobody wait. Each is a running function."""
+    """Requests of one account that [wait for changes](../agents/mcp.md) at a time; 0 disables waiting. Each is a
+    running function."""
     listens: int = setting(LISTENS, "MCP_LISTENS", key="listens", default=5)
-    """The same of all accounts together: half of the ten executions that a new AWS account may run at once. See [what
-    that costs](costs.md#waiting-for-changes)."""
+    """The same for all accounts together, see [costs](costs.md#waiting-for-changes)."""
     github_writer_secret_arn: str | None = setting(SECRET_ARN, "GITHUB_WRITER_SECRET_ARN", default=None)
-    """The secret with which proposals are opened, see [deploy](deploy.md#the-secret-for-proposals); empty means that
-    there are none."""
+    """The secret [for proposals](deploy.md#the-secret-for-proposals); empty disables them."""
     assumed_tier: Tier | None = setting(one_of(*TIERS), "MCP_ASSUMED_TIER", default=None)
-    """On a laptop alone: the tier of callers without a token (`commonplace dev --tier`); a token counts, or is refused.
-    Where `AWS_ENDPOINT_URL` is not this machine, the function refuses to start with it."""
+    """Laptop only: the tier of callers without a token (`commonplace dev --tier`)."""
 
     @property
     def origins(self) -> tuple[str, ...]:
