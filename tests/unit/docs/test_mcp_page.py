@@ -26,6 +26,7 @@ from tests.unit.docs.pages import ROOT, first_cells, rows, section
 PAGE = ROOT / "docs" / "agents" / "mcp.md"
 MEMORY_PAGE = ROOT / "docs" / "agents" / "memory.md"
 HIVE_PAGE = ROOT / "docs" / "agents" / "hive.md"
+REFERENCE_PAGE = ROOT / "docs" / "agents" / "reference.md"
 
 
 def declared() -> Toolset:
@@ -75,13 +76,13 @@ def test_the_page_of_the_hive_lists_its_tools_with_scope_and_class() -> None:
     assert {tool.name for tool in contributing().tools if tool.tier == "vibecoder"} == {"publish_knowledge"}
 
 
-def test_the_page_lists_the_tools_of_the_reference_with_scope_and_class() -> None:
-    table = rows(section(PAGE, "The product reference"))
+def test_the_page_of_the_reference_lists_its_tools_with_scope_and_class() -> None:
+    table = rows(section(REFERENCE_PAGE, "Tools"))
     told = {name.strip("`"): (scope.strip("`"), cost) for name, _, scope, cost in table}
     assert told == {tool.name: (f"reference:{tool.level}", tool.cost) for tool in referring().tools}
-    text = PAGE.read_text(encoding="utf-8").replace("\n", " ")
-    assert f"below {ANSWER_TOKENS:,} tokens" in text
-    assert f"keeps {MAX_GAPS:,} queries of an organisation for {GAP_SECONDS // 86_400} days" in text
+    text = REFERENCE_PAGE.read_text(encoding="utf-8").replace("\n", " ")
+    assert f"at most {ANSWER_TOKENS:,} tokens" in text
+    assert f"{MAX_GAPS:,} reports of an organisation are stored, each for {GAP_SECONDS // 86_400} days" in text
 
 
 def test_full_text_is_the_one_tier_that_is_configured() -> None:
