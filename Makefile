@@ -23,7 +23,7 @@ setup: $(UV) ## Install what `commonplace` needs into .venv
 	@$(UV) sync --locked --quiet --inexact
 
 setup-all: $(UV) ## Install everything the tests need as well
-	@$(UV) sync --locked --quiet --all-groups
+	@$(UV) sync --locked --quiet --all-groups --all-extras
 
 dev: setup ## Serve the sample knowledge base on this machine
 	@$(RUN) commonplace dev $(ARGS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace_local.cloud.environment import UNCHECKED_SECRET
 from commonplace_local.errors import CommandError
-from commonplace_local.project import PROJECT
+from commonplace_local.project import STATE
 
 if TYPE_CHECKING:
     from commonplace.kernel.s3 import S3ObjectStore
@@ -30,7 +30,7 @@ class Ambiguous(CommandError):
     """More than one server may be meant."""
 
 
-RUNNING_FOLDER = PROJECT / ".data" / "running"
+RUNNING_FOLDER = STATE / "running"
 """The folder where each `commonplace dev` announces itself, for commands that name no other deployment."""
 ENDPOINT_FILE = "endpoint.json"
 NEEDED = (

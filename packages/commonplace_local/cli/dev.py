@@ -15,7 +15,7 @@ from commonplace_local.dev.source import CatalogueFolder, Source, clone, plain_f
 from commonplace_local.dev.source import catalogue as catalogue_folder
 from commonplace_local.errors import INTERRUPTED, CommandError
 from commonplace_local.knowledge_folder import SAMPLE
-from commonplace_local.project import PROJECT
+from commonplace_local.project import PROJECT, STATE
 from commonplace_local.terminal import commands, printable
 from commonplace_local.wheel_models import RAMPART
 
@@ -118,7 +118,7 @@ def dev(
         )
     if data is None and told.get("EMBEDDING_PROVIDER", "").startswith("onnx:"):
         name = hashlib.sha256(f"{source.folder} {source.branch}".encode()).hexdigest()[:12]
-        data = PROJECT / ".data" / f"dev-{name}"
+        data = STATE / f"dev-{name}"
         screen.say(f"A slow model embeds each text once: store, index and vectors stay in {data}")
     if not once:
         fetch_detector()

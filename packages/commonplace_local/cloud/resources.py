@@ -234,7 +234,8 @@ class Builders:
         function = Function(
             name=given.get("FunctionName", stem(logical_id)),
             handler=given["Handler"],
-            path=(folder, self._root / "layers" / "core"),
+            # An installed program has the library among its packages.
+            path=tuple(path for path in (folder, self._root / "layers" / "core") if path.is_dir()),
             variables={**given.get("Environment", {}).get("Variables", {}), **self._environment},
             timeout_seconds=int(given.get("Timeout", 3)),
             memory_mb=int(given.get("MemorySize", 128)),
