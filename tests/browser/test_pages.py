@@ -335,6 +335,6 @@ def test_the_pictures_of_the_documentation_are_of_pages_that_there_are(
     take_site(browser, dev.url, tmp_path)
     pictures = {file.name for file in tmp_path.iterdir()}
     documented = {file.name for file in (ROOT / "docs/images").iterdir()}
-    pages = "".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")])
+    pages = "".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
     assert pictures <= documented
     assert [name for name in pictures if f"images/{name})" not in pages] == []

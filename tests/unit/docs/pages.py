@@ -82,7 +82,7 @@ def commands(page: Path) -> Iterator[Command]:
             lexer.whitespace_split = True
             words: list[str] = []
             for word in [*lexer, ";"]:
-                if set(word) <= set("|&;"):
+                if word and set(word) <= set("|&;"):
                     if words:
                         yield Command(page, block.line, tuple(words))
                     words = []

@@ -11,8 +11,8 @@ from commonplace_local.cli import app, parser
 from tests.unit.docs.pages import ROOT, Command, commands, label, pages
 
 PLAIN = {"aws", "curl", "export", "mkdir", "npm", "npx", "printf", "python", "source"}
-"""Commands that are not ours: tests/integration/test_readme.py and test_federation.py run `curl`, `mkdir` and `printf`,
-tests/browser/test_sites.py Astro."""
+"""Commands that are not ours: tests/integration/test_tutorial.py and test_federation_page.py run `curl`, `mkdir` and
+`printf`, tests/browser/test_sites.py Astro."""
 CDK = {"bootstrap", "destroy", "diff"}
 
 
