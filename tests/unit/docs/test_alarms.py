@@ -40,8 +40,3 @@ def test_every_documented_alarm_exists() -> None:
 def test_every_runbook_belongs_to_an_alarm() -> None:
     runbooks = {label(path) for path in (DOCS / "operate" / "runbooks").glob("*.md") if path.name != "README.md"}
     assert {f"docs/operate/{runbook}" for runbook in documented().values()} == runbooks
-
-
-def test_the_list_of_runbooks_names_the_same_alarms() -> None:
-    listed = {row[0].strip("`") for row in rows(section(DOCS / "operate" / "runbooks" / "README.md", "Runbooks"))}
-    assert listed == set(documented())
