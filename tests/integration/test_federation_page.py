@@ -47,7 +47,7 @@ def test_one_question_is_answered_by_both_laptops_of_the_page(tmp_path: Path) ->
     with serving(*options(PARTNER, at)) as reef, serving(*options(OWN, at, p8790=reef.url)) as own:
         own.wait_for("Agents search all sources")
         assert "Searched beside this: reef, " in own.output
-        text = ASK.replace(".venv/bin/commonplace", COMMAND[0]).replace(".data/", f"{at}/.data/")
+        text = ASK.replace("commonplace ", f"{COMMAND[0]} ").replace(".data/", f"{at}/.data/")
         said, _, answer = run(text.replace("http://127.0.0.1:8787", own.url), ROOT).partition("\n")
         assert said.startswith("reef: ")
         found = json.loads(answer)["result"]["structuredContent"]
