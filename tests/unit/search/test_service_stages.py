@@ -223,6 +223,15 @@ def test_a_misspelt_query_is_told_what_may_be_meant(engine: EmbeddedEngine, prov
     assert service.search(SearchRequest("tidle", Filters(groups=("none",)))).suggestion is None
 
 
+def test_of_a_corrected_query_the_corrected_words_are_marked(engine: EmbeddedEngine, provider: FakeEmbeddings) -> None:
+    engine.write(indexed(provider, record("note/a", "# Pools\n\nCrabs governed *every* pool.")), ())
+
+    found = SearchService(engine, provider).search(SearchRequest("crbas goverend"))
+
+    assert found.suggestion == "crabs governed"
+    assert [found.results[0].snippet[start:end] for start, end in found.results[0].marks] == ["Crabs", "governed"]
+
+
 def by_words(service: SearchService, limit: int) -> tuple[list[Hit], set[int], int]:
     hits: list[Hit] = []
     totals: set[int] = set()

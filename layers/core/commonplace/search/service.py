@@ -234,7 +234,8 @@ class SearchService:
         reranker = self._reranker if request.rerank and not few else None
         ranking = ranking[: max(RERANK_DEPTH, request.limit)] if reranker else ranking[: request.limit]
         with watch.stage("fetch"):
-            found = self._retrieval.show(query, ranked, ranking, likeness)
+            # Of a corrected query the corrected words are shown and marked: those that were found.
+            found = self._retrieval.show(ranked.understood, ranked, ranking, likeness)
         scores: dict[RecordId, float] | None = None
         if reranker:
             with watch.stage("rerank"):
@@ -244,7 +245,7 @@ class SearchService:
         with watch.stage("fetch"):
             hits = [
                 to_hit(
-                    query,
+                    ranked.understood,
                     found[record],
                     score,
                     grades[record],
