@@ -74,7 +74,7 @@ def test_the_page_of_a_deployment_shows_every_client_with_its_address() -> None:
 
 def test_a_site_name_is_text_and_never_markup() -> None:
     read = outline(page_of('<script>alert("x")</script>', "https://knowledge.example.org"))
-    assert read.scripts == 1
+    assert read.scripts == 3
     assert "<script>alert" in "".join(read.text)
 
 

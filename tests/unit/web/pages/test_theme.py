@@ -31,15 +31,18 @@ def test_contrast_is_that_of_wcag() -> None:
 
 def test_the_stylesheet_sets_both_schemes() -> None:
     told = stylesheet("#ffff00")
-    assert len(re.findall(r"--accent:#[0-9a-f]{6};--on-accent:#[0-9a-f]{6}", told)) == 2
+    colours = re.findall(r"--(accent|on-accent):light-dark\((#[0-9a-f]{6}),(#[0-9a-f]{6})\)", told)
+    assert [name for name, _, _ in colours] == ["accent", "on-accent"]
+    for (_, accent, _), (_, ink, _) in [colours, [(name, dark, light) for name, light, dark in colours]]:
+        assert contrast(accent, ink) >= AA
 
 
 @pytest.mark.parametrize(("scheme", "paper"), [(0, LIGHT_PAPER), (1, DARK_PAPER)])
 def test_the_colours_of_the_stylesheet_read_well_on_every_ground(scheme: int, paper: str) -> None:
     """`paper` is the least favourable of them, as theme.py takes it to be."""
     told = (ASSETS / "site.css").read_text(encoding="utf-8")
-    light, dark = re.findall(r"--paper: .*?}", told, re.DOTALL)[:2]
-    values = dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", (light, dark)[scheme]))
+    pairs = re.findall(r"--(\w+): light-dark\((#[0-9a-f]{3,6}), (#[0-9a-f]{3,6})\);", told)
+    values = {name: pair[scheme] for name, *pair in pairs}
     values = {
         name: "#" + "".join(one * 2 for one in value[1:]) if len(value) == 4 else value
         for name, value in values.items()

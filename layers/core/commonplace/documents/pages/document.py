@@ -18,7 +18,9 @@ from commonplace.documents.content.document_index import Catalogue, Selection
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.content.library import NOTHING_PUBLISHED
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.pages.services import HERE, Services
+from commonplace.documents.pages import tree
+from commonplace.documents.pages.home import type_named
+from commonplace.documents.pages.services import HERE, Services, list_url
 from commonplace.kernel.errors import InvalidInput, NotFound, Unavailable
 from commonplace.repository.slugs import slug, without_suffix
 from commonplace.search.filters import Filters
@@ -78,12 +80,16 @@ class Moved(Route):
                 catalogue = self._services.library.edition().catalogue
             except Unavailable:
                 catalogue = Catalogue(NOTHING_PUBLISHED)
+            if kind == "type":
+                return RedirectResponse(list_url("/types", type_named(catalogue, rest)), 301)
             entry = _named(catalogue, *rest.split("/", 1)) if kind == "d" and "/" in rest else None
             if kind != "d" and self._has_page(request.scope, f"/{bare}"):
                 query = request.scope["query_string"].decode("latin-1")
                 return RedirectResponse(f"/{quote(bare)}{'?' if query else ''}{query}", 301)
             if entry := entry or catalogue.at_path(bare) or catalogue.once(_places).get(_place(bare)):
                 return RedirectResponse(HERE.of(entry), 301)
+            if bare in tree.folders(catalogue):
+                return RedirectResponse(self._services.urls.folder(bare), 301)
         raise NotFound("There is nothing at this address.")
 
 
@@ -152,7 +158,9 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         back=back,
         related=related(catalogue, graph, entry),
         address=services.addresses.of(entry),
-        citation=f"{'. '.join(part for part in parts if part)} (commit {manifest.commit_sha[:12]}).",
+        tree=tree.way(catalogue, entry),
+        neighbours=tree.neighbours(catalogue, entry),
+        citation=f"{'. '.join(part for part in parts if part)}{commit}.",
         edit_url=edit_url,
     )
 

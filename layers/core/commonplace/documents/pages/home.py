@@ -18,6 +18,7 @@ from commonplace.documents.content.document_index import Catalogue, Selection, p
 from commonplace.documents.content.facets import Facet
 from commonplace.documents.content.library import Edition
 from commonplace.documents.content.ontology import ONTOLOGY
+from commonplace.documents.pages import tree
 from commonplace.documents.pages.services import Services, Window, list_url, page_number
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.terms import key
@@ -72,11 +73,23 @@ def types(catalogue: Catalogue) -> Sequence[Facet]:
     return tuple(Facet(name, counts[name]) for name in named)
 
 
+def type_named(catalogue: Catalogue, name: str) -> str:
+    """Return the type of this name, which may have other letter case or be in the plural. Raises NotFound."""
+    known = {facet.name for facet in types(catalogue)} | set(ONTOLOGY.types)
+    plain = key(name[:MAX_NAME_CHARACTERS].strip("/"))
+    for one in (name, plain, plain.removesuffix("s")):
+        if one in known:
+            return one
+    raise NotFound("There is no such type of document.", hint=f"The types are {', '.join(sorted(known))}.")
+
+
 def routes(services: Services) -> list[Route]:
     async def get_home(request: Request) -> Response:
         return services.answer(request, "home.html", ("home",), _home)
 
     async def get_types(request: Request) -> Response:
+        if folder := request.query_params.get("folder", "").strip("/"):
+            return _folder(services, request, folder)
         return services.answer(
             request,
             "types.html",
@@ -84,26 +97,27 @@ def routes(services: Services) -> list[Route]:
             lambda edition: {
                 "found": [(facet, _description(facet.name)) for facet in types(edition.catalogue)],
                 "kinds": [(kind, len(kind.facets(edition.catalogue))) for kind in KINDS],
+                "folders": [
+                    tree.folders(edition.catalogue)[path] for path in tree.folders(edition.catalogue)[""].folders
+                ],
             },
         )
 
     async def get_type(request: Request) -> Response:
         name = request.path_params["name"]
         number = page_number(request.query_params)
-        plain = name.strip("/").casefold()
-        if not plain or (plain != name and plain in ONTOLOGY.types):
-            return RedirectResponse(list_url("/types", plain).rstrip("/"), 301)
+        if not name.strip("/"):
+            return RedirectResponse("/types", 301)
+        if (found := type_named(services.library.edition().catalogue, name)) != name:
+            return RedirectResponse(list_url("/types", found), 301)
 
         def build(edition: Edition) -> dict[str, Any]:
-            known = {facet.name for facet in types(edition.catalogue)} | set(ONTOLOGY.types)
-            if name not in known:
-                raise NotFound("There is no such type of document.", hint=f"The types are {', '.join(sorted(known))}.")
             expanded = tuple(ONTOLOGY.expand(name)) if name in ONTOLOGY.types else (name,)
             entries = edition.catalogue.select(Selection(Filters(content_types=expanded)))
             return _window(entries, number) | {
                 "title": label(name),
                 "here": list_url("/types", name),
-                "above": ("/types", "Types"),
+                "above": (),
                 "description": _description(name),
                 "about": None,
             }
@@ -148,7 +162,7 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
             return _window(entries, number) | {
                 "title": titled,
                 "here": list_url(kind.path, name),
-                "above": (kind.path, kind.plural),
+                "above": ((kind.path, kind.plural),),
                 "description": page.description if page else "",
                 "about": page,
             }
@@ -158,8 +172,33 @@ def _kind_routes(services: Services, kind: Kind) -> list[Route]:
     return [Route(kind.path, get_all), Route(f"{kind.path}/{{name:path}}", get_one)]
 
 
+def _folder(services: Services, request: Request, path: str) -> Response:
+    """Return the page of a folder: the folders and documents in it."""
+    number = page_number(request.query_params)
+
+    def build(edition: Edition) -> dict[str, Any]:
+        known = tree.folders(edition.catalogue)
+        if (folder := known.get(path)) is None:
+            close = get_close_matches(path[:MAX_NAME_CHARACTERS], known, 3)
+            raise NotFound("There is no such folder.", hint=f"Near it are {', '.join(close)}." if close else None)
+        return _window(folder.entries, number) | {
+            "title": folder.name,
+            "here": services.urls.folder(path),
+            "above": [(services.urls.folder(each), known[each].name) for each in tree.ancestors(path)[1:-1]],
+            "description": folder.front.description if folder.front else "",
+            "about": None,
+            "folders": [known[each] for each in folder.folders],
+        }
+
+    return services.answer(request, "listing.html", ("folder", path, str(number)), build)
+
+
 def nearest(services: Services, path: str) -> Sequence[Link]:
-    """Groups, releases and tags with a name like that of a list that is not there."""
+    """Types, groups, releases and tags with a name like that of a list that is not there."""
+    if path.startswith(("/type/", "/types/")):
+        names = [facet.name for facet in types(services.library.edition().catalogue)]
+        wanted = path.rstrip("/").rpartition("/")[2].casefold()
+        return [Link(list_url("/types", name), label(name)) for name in get_close_matches(wanted, names, 5, 0.5)]
     kind = next((kind for kind in KINDS if path.startswith(f"{kind.path}/")), None)
     if kind is None:
         return ()
@@ -188,7 +227,7 @@ def _description(name: str) -> str:
 def _window(entries: Sequence[Entry], number: int) -> dict[str, Any]:
     window = Window(number, len(entries))
     window.check()
-    return {"entries": entries[window.start : window.end], "window": window}
+    return {"entries": entries[window.start : window.end], "window": window, "folders": ()}
 
 
 def label(content_type: str) -> str:

@@ -55,6 +55,9 @@ class Urls:
     def tag(self, name: str) -> str:
         return HERE.of_tag(name)
 
+    def folder(self, path: str) -> str:
+        return f"/types?{urlencode({'folder': path}, safe='/')}" if path else "/types"
+
     def search(self, **parameters: str | list[str]) -> str:
         told = {name: value for name, value in parameters.items() if value}
         return f"/search?{urlencode(told, doseq=True)}" if told else "/search"

@@ -211,10 +211,7 @@ def _utc(value: datetime | float) -> datetime:
 def stylesheet(accent: str) -> str:
     """Return the colours that site.css uses: the accent `#rrggbb`, until text in it reads well in both schemes."""
     light, dark = readable(accent, LIGHT_PAPER), readable(accent, DARK_PAPER)
-    return (
-        f":root{{--accent:{light};--on-accent:{on(light)}}}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root{{--accent:{dark};--on-accent:{on(dark)}}}}}\n"
-    )
+    return f":root{{--accent:light-dark({light},{dark});--on-accent:light-dark({on(light)},{on(dark)})}}\n"
 
 
 def readable(colour: str, paper: str) -> str:
