@@ -19,8 +19,8 @@ $(UV):
 	@$(PYTHON) -m venv .tools
 	@.tools/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
-setup: $(UV) ## Install what `commonplace` needs into .venv
-	@$(UV) sync --locked --quiet --inexact
+setup: $(UV) ## Install what `commonplace` needs into .venv, and extras: make setup EXTRAS="wallets redaction"
+	@$(UV) sync --locked --quiet --inexact $(addprefix --extra ,$(EXTRAS))
 
 setup-all: $(UV) ## Install everything the tests need as well
 	@$(UV) sync --locked --quiet --all-groups --all-extras

@@ -103,9 +103,9 @@ class Identity:
         from commonplace.identity.roles import ADDRESS
 
         if subject and ADDRESS.fullmatch(subject):
-            from eth_utils.address import to_checksum_address
+            from commonplace.identity.wallets import checksummed
 
-            subject = str(to_checksum_address(subject))  # as accounts have it (EIP-55)
+            subject = checksummed(subject)  # as accounts have it (EIP-55)
         found: Iterable[Grant] = (
             self.grants.of_subject(subject_hash(self.key, subject)) if subject else self.grants.all()
         )

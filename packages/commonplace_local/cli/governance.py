@@ -63,9 +63,9 @@ def found_from(deployment: Deployment, file: Path) -> tuple["Plan", dict[str, st
 
     def pseudonym(subject: str) -> str:
         if ADDRESS.fullmatch(subject):
-            from eth_utils.address import to_checksum_address
+            from commonplace.identity.wallets import checksummed
 
-            subject = str(to_checksum_address(subject))  # as accounts have it (EIP-55)
+            subject = checksummed(subject)  # as accounts have it (EIP-55)
         return subject_hash(key, subject)
 
     plan = founding(read_text(file), organisations := organisations_of(deployment))

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ import typer
 from commonplace.identity.principals import Tier
 from commonplace_local.cloud.template import stem
 from commonplace_local.errors import CommandError
+from commonplace_local.extras import install_command, is_installed, require
 from commonplace_local.wheel_models import MINILM, RAMPART, NotFetched, WheelModel
 
 CHAINS = ("optimism", "mainnet")
@@ -57,6 +57,8 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool
 
 def asked_line(found: Mapping[str, Sequence[str]]) -> str:
     """The endpoints that are called about wallets. Hosts alone: URLs of endpoints hold keys of their providers."""
+    if not is_installed("wallets"):
+        return f"Nobody signs in with a wallet; to change that: {install_command('wallets')}"
     hosts = {chain: ", ".join(urlsplit(url).hostname or "" for url in found.get(chain, ())) for chain in CHAINS}
     if not any(hosts.values()):
         return "No chain is asked: roles come from --allow alone, and contract wallets cannot sign in (--chain public)"
@@ -126,8 +128,8 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
         kind = settings.embedding_provider.kind
         if kind not in HERE:
             raise SettingsError(f"EMBEDDING_PROVIDER is {kind}. On a laptop it must be one of: {', '.join(HERE)}.")
-        if kind == "onnx" and find_spec("onnxruntime") is None:
-            raise CommandError("This model needs the package onnxruntime, which is not installed.", "make setup")
+        if kind == "onnx":
+            require("redaction", "This model")
         if kind == "openai":
             providers.embedding_providers(settings)
     except SettingsError as error:
@@ -149,8 +151,7 @@ def chat_environment(model: str, url: str | None, environ: Mapping[str, str]) ->
         if url:
             raise CommandError("--chat-url is the address of --chat openai:MODEL.", "Add that, or leave it out.")
         return {"CHAT_MODEL": model}
-    if find_spec("openai") is None:
-        raise CommandError("This model needs the package openai, which is not installed.", "make setup-all")
+    require("openai", "This model")
     given = {"CHAT_MODEL": model}
     if url:
         try:
@@ -178,6 +179,10 @@ def answers(url: str) -> bool:
 
 def fetch_detector() -> None:
     """The model that finds personal data; where it cannot be had, nothing is contributed, and everything else works."""
+    if not is_installed("redaction"):
+        told = f"Nothing is contributed to the hive; to change that: {install_command('redaction')}"
+        typer.echo(told, err=True)
+        return
     try:
         _fetched(RAMPART)
     except NotFetched as error:

@@ -9,6 +9,7 @@ import secrets as random
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
@@ -178,6 +179,11 @@ def check_times(issued: datetime, expires: datetime | None, now: datetime) -> No
         raise BadText("text_without_expiry")
     if not now - MAX_AGE <= issued <= now + MAX_AHEAD:
         raise BadText("text_age")
+
+
+def are_installed() -> bool:
+    """Return False where a laptop lacks the extra `wallets`, whose packages judge signatures; a deployment has it."""
+    return find_spec("siwe") is not None
 
 
 def checksummed(address: str) -> str:

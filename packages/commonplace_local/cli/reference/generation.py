@@ -19,6 +19,7 @@ from commonplace.reference.source.settings_file import read_settings, writable
 from commonplace.repository.slugs import slug
 from commonplace_local.cli.reference.programs import Tell, raw_of
 from commonplace_local.errors import CommandError
+from commonplace_local.extras import require
 from commonplace_local.files import top_of, write_whole
 from commonplace_local.terminal import AsJson, print_json
 
@@ -228,6 +229,8 @@ def generated(folder: Path, item: Item, tell: Tell = lambda _: None) -> "Generat
     from commonplace_generators.openapi.documents import files_of
     from commonplace_generators.plan import generate, kind_of
 
+    if item.kind == "console":
+        require("reference", "The generator of consoles")
     if kind_of(item.kind).runs:
         raw = raw_of(item.kind, item.source, folder=folder, options=item.options, tell=tell)
     else:

@@ -11,6 +11,7 @@ import pytest
 from commonplace import __version__
 from commonplace.web.mcp.calls import Surface
 from commonplace_local.cli import PARTS, modules
+from commonplace_local.project import DISTRIBUTION
 from tests.integration.running_dev import COMMAND
 from tests.unit.docs.pages import ROOT
 
@@ -44,7 +45,7 @@ def test_every_command_stands_in_one_part_of_the_help_with_its_whole_sentence() 
 def test_the_version_is_the_same_everywhere() -> None:
     contract = json.loads((ROOT / "tests/conformance/openapi.json").read_text(encoding="utf-8"))
     assert said("--version").stdout == f"{__version__}\n"
-    assert importlib.metadata.version("commonplace") == __version__
+    assert importlib.metadata.version(DISTRIBUTION) == __version__
     assert contract["info"]["version"] == __version__
     assert Surface.__dataclass_fields__["version"].default == __version__
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from commonplace.identity import secrets, telemetry
+from commonplace.identity import secrets, telemetry, wallets
 from commonplace.identity.accounts import Profile
 from commonplace.identity.local_accounts import LocalSignIn
 from commonplace.identity.oauth.consent import RequestGone
@@ -72,7 +72,8 @@ def sign_in_page(
     next_path: str = ACCOUNT,
 ) -> Response:
     """Return the page for a client's request, or without one for a page of ours, which `next_path` names."""
-    waap, site = _waap(services), services.settings.site_name
+    here = wallets.are_installed()
+    waap, site = _waap(services) if here else None, services.settings.site_name
     cookie = (cookie_of(request, LOCAL_COOKIE) or secrets.fresh()) if services.local else ""
     answer = page(
         services.frame,
@@ -80,6 +81,7 @@ def sign_in_page(
         "signin.html",
         icons=True,
         waap=waap is not None,
+        wallets=here,
         asker=asker,
         handle=handle,
         csrf=csrf,
@@ -102,6 +104,7 @@ async def _nonce(services: OAuthServices, request: Request) -> Response:
     """`{nonce}`; with `address`, and `stateId` for a client's request, the exact text to sign as well."""
     if from_elsewhere(request, services.settings.issuer):
         raise Forbidden("Only a page of this site may ask for this.")
+    _wallets_only()
     address, state = request.query_params.get("address"), request.query_params.get("stateId", "")
     _next_path(services, request, {"stateId": state})
     cookie = cookie_of(request, CHALLENGE_COOKIE) or secrets.fresh()
@@ -115,6 +118,7 @@ async def _verify(services: OAuthServices, request: Request) -> Response:
     """Opens a session for whoever signed, and says where to go on."""
     if from_elsewhere(request, services.settings.issuer):
         raise Forbidden("Only a page of this site may ask for this.")
+    _wallets_only()
     body = await read_json(request)
     next_path = _next_path(services, request, body)
     try:
@@ -202,6 +206,12 @@ def own_path(text: object) -> str:
 def _waap(services: OAuthServices) -> Waap | None:
     told = services.settings.waap
     return None if told is None else Waap.of(told, services.settings.site_name)
+
+
+def _wallets_only() -> None:
+    """Raise NotFound where nothing can judge a wallet's signature."""
+    if not wallets.are_installed():
+        raise NotFound("Nobody signs in with a wallet here.", hint="The extra `wallets` is not installed.")
 
 
 def _provider(services: OAuthServices) -> Any:

@@ -37,7 +37,7 @@ function onClick(button, getProvider) {
   }));
 }
 
-discover(
+if ($("wallets")) discover(
   (button, provider) => {
     $("no-wallet").hidden = true;
     onClick(button, () => provider);
