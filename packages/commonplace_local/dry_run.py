@@ -134,8 +134,16 @@ def rehearse(
     """Runs plan, archive, store and publish without writing. Raises CommandError when GitHub asks to wait."""
     overlay = Overlay(store)
     found = overlay.get(MANIFEST_KEY)
-    generation = Manifest.model_validate_json(found.body).generation if found else 0
-    steps = Steps(overlay, repository, ForgetfulState(generation), bucket="", exclusions=exclusions, parallel=parallel)
+    before = Manifest.model_validate_json(found.body) if found else None
+    steps = Steps(
+        overlay,
+        repository,
+        ForgetfulState(before.generation if before else 0),
+        bucket="",
+        exclusions=exclusions,
+        everything=bool(before and before.everything),
+        parallel=parallel,
+    )
     report = _run(steps, overlay, full=full)
     if report is None:
         return Rehearsal(None)
@@ -161,7 +169,7 @@ def _run(steps: Steps, overlay: Overlay, *, full: bool) -> Report | None:
             for item in json.loads(items.body) if items else ():
                 answer = steps.store(event | {"item": item})
                 if answer["action"] == "wait":
-                    raise CommandError(f"GitHub asks to wait until {answer['waitUntil']}.", "Try again then.")
+                    raise CommandError(f"GitHub's rate limit lasts until {answer['waitUntil']}.", "Retry then.")
             answer = {"action": "publish"}
         if answer["action"] == "publish":
             answer = steps.publish(event)
@@ -172,10 +180,10 @@ def _run(steps: Steps, overlay: Overlay, *, full: bool) -> Report | None:
                 found = overlay.get(keys.report_key(commit))
                 return Report.model_validate_json(found.body) if found else None
             case "wait":
-                raise CommandError(f"GitHub asks to wait until {answer['waitUntil']}.", "Try again then.")
+                raise CommandError(f"GitHub's rate limit lasts until {answer['waitUntil']}.", "Retry then.")
             case _:
                 continue
-    raise CommandError("Other runs keep publishing.", "Try again when they are done: commonplace sync status")
+    raise CommandError("Other runs are publishing.", "Try again when they are done: commonplace sync status")
 
 
 def _content(stored: StoredObject | None) -> dict[str, Any]:

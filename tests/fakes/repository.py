@@ -19,6 +19,7 @@ class FakeRepository:
     name = "example/knowledge"
     branch = "main"
     web_url: str | None = "https://github.com/example/knowledge"
+    working_copy = False
 
     def __init__(self) -> None:
         self.trees: dict[str, dict[str, bytes]] = {}
@@ -43,7 +44,7 @@ class FakeRepository:
     def head(self, etag: str | None = None) -> Head | None:
         self._call("head")
         commit = self.order[-1]
-        return None if etag == f'"{commit}"' else Head(commit, f'"{commit}"')
+        return None if etag == f'"{commit}"' else Head(commit, f'"{commit}"', working_copy=self.working_copy)
 
     def tree(self, commit_sha: str) -> list[TreeFile]:
         self._call("tree")

@@ -3,7 +3,7 @@
 import json
 
 from commonplace.kernel.configuration import Kind, Settings, arn, setting, setting_of
-from commonplace.kernel.settings import Appearance
+from commonplace.kernel.settings import Appearance, Everything
 
 
 def _patterns(given: str) -> tuple[str, ...] | None:
@@ -11,7 +11,7 @@ def _patterns(given: str) -> tuple[str, ...] | None:
     return tuple(found) if isinstance(found, list) and all(isinstance(each, str) and each for each in found) else None
 
 
-class DocumentsSettings(Settings):
+class DocumentsSettings(Everything):
     exclude: tuple[str, ...] | None = setting(
         Kind('a JSON list of path patterns, for example ["drafts/", "tools/"]', _patterns),
         "EXCLUDE",

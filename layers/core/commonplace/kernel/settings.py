@@ -3,10 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
+from typing import Self
 from urllib.parse import urlsplit
 
-from commonplace.kernel.configuration import URL, Kind, Settings, matching, setting, text
-from commonplace.kernel.environment import ORGANISATION, is_loopback
+from pydantic import model_validator
+
+from commonplace.kernel.configuration import FLAG, URL, Kind, Settings, matching, setting, text
+from commonplace.kernel.environment import ORGANISATION, SettingsError, is_loopback
 
 
 class Deployment(Settings):
@@ -114,3 +117,17 @@ class Cloud(Settings):
     def on_this_machine(self) -> bool:
         """Whether the cloud is a laptop's: what helps a developer may be dangerous anywhere else."""
         return is_loopback(urlsplit(self.cloud or "").hostname)
+
+
+class Everything(Cloud):
+    """Of every function: `instrument` refuses to start one on AWS with it."""
+
+    everything: bool = setting(FLAG, "SHOW_EVERYTHING", default=False)
+    """On a laptop alone: `true` shows files that say nothing about publishing, as `commonplace dev --everything`. Where
+    `AWS_ENDPOINT_URL` is not this machine, no function starts with it."""
+
+    @model_validator(mode="after")
+    def _everything_on_a_laptop(self) -> Self:
+        if self.everything and not self.on_this_machine:
+            raise SettingsError("SHOW_EVERYTHING is set. It must be absent where AWS_ENDPOINT_URL is not this machine.")
+        return self

@@ -13,6 +13,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
+from commonplace.kernel.settings import Everything
+
 Event = TypeVar("Event", bound=Mapping[str, Any])
 Answer = TypeVar("Answer")
 
@@ -32,8 +34,11 @@ def namespace(stage: str) -> str:
 def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, str]) -> Callable[[Event, Any], Answer]:
     """A function's handler, whose log lines say by which function of which stage, in which call, and for what.
 
-    The last step of a composition: the garbage collector, which handlers disable while they import, runs again.
+    The last step of a composition: the garbage collector, which handlers disable while they import, runs again. Raises
+    SettingsError for a deployed function that shall show what nobody has published.
     """
+    if environ.get("SHOW_EVERYTHING", "").strip():
+        Everything.from_environ(environ)
     from aws_lambda_powertools import Logger
     from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 

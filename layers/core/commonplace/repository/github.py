@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 SHA_TYPE = "application/vnd.github.sha"
 RAW_TYPE = "application/vnd.github.raw+json"
+WORKING_COPY = "x-commonplace-working-copy"
+"""A header of the laptop's stand-in, where a commit is none of the user's."""
 STATUS_CHARACTERS = 140  # GitHub's bound on a commit status
 
 MAX_TREE_BYTES = 32 * 1024 * 1024
@@ -73,7 +75,7 @@ class GitHubRepository:
         commit_sha = answer.body.decode("ascii", "replace").strip()
         if not _SHA.fullmatch(commit_sha):
             raise RepositoryUnavailable("GitHub's answer is not a commit id")
-        return Head(commit_sha, answer.headers.get("etag"))
+        return Head(commit_sha, answer.headers.get("etag"), working_copy=WORKING_COPY in answer.headers)
 
     def tree(self, commit_sha: str) -> list[TreeFile]:
         files = sorted(self._walk(commit_sha), key=lambda file: file.path)

@@ -41,6 +41,7 @@ class ParsedFile:
     lines: Mapping[str, int] = field(default_factory=dict)  # Field -> 1-based line in the file
     authored: Mapping[str, Any] = field(default_factory=dict)
     """Field -> its value with numbers and booleans as they were written (`2024`, `[1.10, yes]`), where it has any."""
+    problem: Problem | None = None  # Of frontmatter that was passed over
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,30 @@ def parse_or_raise(raw: bytes, fields: Collection[str]) -> ParsedFile | None:
         lines={str(name): line + 1 for (name,), line in parsed.lines.items()},
         authored={key: _authored(parsed, (key,), value) for key, value in frontmatter.items() if key in numbers},
     )
+
+
+def frontmatter_of(raw: bytes) -> bytes:
+    """Return the block at the top, readable or not, its line ends normalised; one that is never closed is cut."""
+    opening = OPENING.match(raw[:1000])
+    if opening is None:
+        return b""
+    closing = CLOSING.search(raw, opening.end())
+    end = closing.start() if closing else opening.end() + MAX_FRONTMATTER_BYTES
+    return LINE_END.sub(b"\n", raw[opening.end() : end])
+
+
+def without_frontmatter(raw: bytes, problem: Problem | None = None) -> ParsedFile | None:
+    """Return a file whose frontmatter is absent, or passed over because of a problem; None for one that is no text."""
+    opening = OPENING.match(raw) if problem else None
+    closing = CLOSING.search(raw, opening.end()) if opening else None
+    start = closing.end() if closing else 0
+    try:
+        body = raw[start:].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    if len(raw) > MAX_FILE_BYTES:
+        return None
+    return ParsedFile({}, body, 1 + len(LINE_END.findall(raw, 0, start)), problem=problem)
 
 
 def _authored(parsed: Parsed, place: Place, value: Any) -> Any:

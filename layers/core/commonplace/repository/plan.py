@@ -24,6 +24,7 @@ class Plan(Stored):
     full: bool
     files: list[TreeFile]  # Every regular file of the tree, content or not
     needed: list[BlobSha]  # Blobs of content files that must be fetched and judged
+    working_copy: bool = False  # Nobody else has the commit
     github_calls: int = 0  # Calls of GitHub that this plan took
 
     @property

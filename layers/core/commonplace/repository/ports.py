@@ -36,6 +36,8 @@ class UntrustedTree(Exception):
 class Head:
     commit_sha: str
     etag: str | None
+    working_copy: bool = False
+    """The commit is a laptop's own, of files that nobody has committed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ def test_health_tells_commit_and_lag(client: TestClient, path: str) -> None:
         "syncedAt": "2026-03-21T09:30:12Z",
         "lagSeconds": 42,
         "documents": 11,
+        "everything": False,
         "version": "1.0.0",
     }
     assert answer.headers["cache-control"] == "no-store"

@@ -97,7 +97,7 @@ class World(Runs):
         super().__init__()
         self.configure(logo)
 
-    def configure(self, logo: str | None) -> None:
+    def configure(self, logo: str | None, *, everything: bool = False) -> None:
         """As another deployment of the same store has it."""
         self.steps: Steps = Steps(
             self.objects,
@@ -106,6 +106,7 @@ class World(Runs):
             bucket="store",
             exclusions=Exclusions(DEFAULT_EXCLUDES),
             logo=logo,
+            everything=everything,
             now=Clock(),
         )
 

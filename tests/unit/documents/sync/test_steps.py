@@ -496,7 +496,8 @@ def test_a_parser_that_shuts_a_gate_takes_the_document_out_even_though_its_bytes
     world.push({"notes/a.md": page("A"), "notes/b.md": page("B")})
     world.sync()
 
-    def stricter(raw: bytes) -> Verdict:
+    def stricter(raw: bytes, *, everything: bool) -> Verdict:
+        assert not everything
         return Unpublished("shut by new rules", Problem("publish-false", "shut")) if raw == page("B") else judge(raw)
 
     monkeypatch.setattr("commonplace.documents.sync.publication.judge", stricter)
@@ -505,6 +506,43 @@ def test_a_parser_that_shuts_a_gate_takes_the_document_out_even_though_its_bytes
     assert set(documents(world)) == {"content/file/a.json"}
     assert "raw/notes/b.md" not in world.objects.objects
     assert world.manifest().pending == 0
+
+
+def test_showing_everything_and_taking_it_back_reads_every_file_anew() -> None:
+    world = World()
+    world.push(
+        {
+            "notes/a.md": b"# A\n",
+            "notes/b.md": page("B", publish=False),
+            "notes/c.md": page("C"),
+            "notes/d.md": b"---\ndraft: true\n---\nText.\n",
+        }
+    )
+    world.sync()
+    assert [entry.title for entry in world.manifest().documents] == ["C"]
+    world.configure(None, everything=True)
+    world.sync()
+    assert [entry.title for entry in world.manifest().documents] == ["A", "C"]
+    assert world.manifest().everything
+    world.configure(None)
+    world.sync()
+    assert [entry.title for entry in world.manifest().documents] == ["C"]
+    assert not world.manifest().everything
+    assert "raw/notes/a.md" not in world.objects.objects
+    report = Report.model_validate_json(world.objects.objects[report_key(world.manifest().commit_sha)].body)
+    reasons = {item.path: item.reason for item in report.skipped}
+    assert reasons["notes/a.md"] == "no frontmatter"
+
+
+def test_a_manifest_says_that_its_commit_is_only_a_working_copy() -> None:
+    world = World()
+    world.push({"notes/a.md": page("A")})
+    world.sync()
+    assert not world.manifest().working_copy
+    world.repository.working_copy = True
+    world.push({"notes/a.md": page("A", "Changed.\n")})
+    world.sync()
+    assert world.manifest().working_copy
 
 
 def test_what_was_learned_of_shut_files_names_no_path() -> None:

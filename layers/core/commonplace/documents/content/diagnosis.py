@@ -6,7 +6,7 @@ is quoted but the line of `publish` or `draft`, or of what stands for `---`: the
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
@@ -198,6 +198,14 @@ def _instead_of_true(value: Any, written: str) -> str:
     if "true" in text.casefold() and not text.isascii():
         return "an invisible character stands beside `true`, which makes it a text"
     return "`publish` is not the value `true`, and no other word publishes"
+
+
+def is_private(frontmatter: Mapping[str, Any]) -> bool:
+    """Whether a field that is nearly called `publish` says no, or one called `private` says yes."""
+    return any(
+        (_says_no(value) and _resembles_publish(name)) or (_plain(name) == "private" and _says_yes(value))
+        for name, value in frontmatter.items()
+    )
 
 
 def _resembles_publish(name: str) -> bool:

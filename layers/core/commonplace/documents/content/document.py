@@ -19,6 +19,8 @@ DocumentRef = NewType("DocumentRef", str)
 MOST_TAG_LEVELS = 10
 """Levels of a tag that find it: one of 64,000 characters has up to 32,000 of them, each a value of the index."""
 
+SHOWS_EVERYTHING = "Everything is shown here, on this machine alone: also files that do not say `publish: true`."
+"""What readers and agents are told where a manifest is of `everything`."""
 MANIFEST_KEY = "metadata/manifest.json"
 LFS_POINTER_TYPE = "text/x-git-lfs-pointer"
 """Of an attachment whose content Git LFS holds elsewhere, whatever its name says: it is no picture."""
@@ -133,6 +135,10 @@ class Manifest(Stored):
     former_refs: dict[DocumentRef, str] = Field(default_factory=dict)
     """`{contentType}/{id}` that a document answered to earlier -> its path now."""
     graph_key: str | None = None
+    everything: bool = False
+    """Files that say nothing about publishing are shown, too: on a laptop alone."""
+    working_copy: bool = False
+    """The commit is a laptop's own, of files that nobody has committed: nobody can look it up."""
     pending: int = 0
     """How many files the last run could not bring up to date; above zero the next run looks again."""
 

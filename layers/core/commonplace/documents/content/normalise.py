@@ -93,7 +93,7 @@ class _Normalisation:
             permalink=metadata.get("permalink"),
             url=metadata.get("url"),
             metadata=metadata,
-            problems=(*self._problems, *contents.problems),
+            problems=(*filter(None, [self._file.problem]), *self._problems, *contents.problems),
             links=contents.links,
             anchors=contents.anchors,
             tag_lines=tag_lines,

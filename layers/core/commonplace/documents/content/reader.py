@@ -1,6 +1,7 @@
 """The publish gate: bytes of a file become published, unpublished or invalid. Pure; never raises.
 
-It fails closed: only the boolean `publish: true` publishes, and any `draft` but absent, null or false blocks.
+It fails closed: only the boolean `publish: true` publishes, and any `draft` but absent, null or false blocks. A laptop
+may show everything: there a file that says nothing about publishing is published, too.
 """
 
 import logging
@@ -14,13 +15,11 @@ from commonplace.repository import markdown
 from commonplace.repository.blobs import BlobSha, is_lfs_pointer
 from commonplace.repository.links import Contents, read_contents
 from commonplace.repository.markdown import (
-    CLOSING,
-    LINE_END,
-    MAX_FRONTMATTER_BYTES,
-    OPENING,
     ParsedFile,
     Unreadable,
+    frontmatter_of,
     parse_or_raise,
+    without_frontmatter,
 )
 from commonplace.repository.outcomes import InvalidBlob, PublishedBlob, UnpublishedBlob
 from commonplace.repository.problems import LFS_POINTER, Problem
@@ -33,6 +32,8 @@ PARSER_VERSION = "3"
 # White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
 _NOT_PUBLISHED = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?publish[\"']?[ \t]*:(?![ \t]*true[ \t]*(?:[#,}]|$))")
 _PUBLISHED = re.compile(rb"(?m)^publish[ \t]*:[ \t]*true[ \t]*$")
+_SPEAKS_OF_IT = re.compile(rb"(?i)publi|draft|private")
+"""A word about publishing in frontmatter that cannot be read: what it means is not guessed."""
 _DRAFT = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?draft[\"']?[ \t]*:(?![ \t]*(?:false|null|~)?[ \t]*(?:[#,}]|$))")
 
 
@@ -56,12 +57,20 @@ class Invalid:
 Verdict = Published | Unpublished | Invalid
 
 
-def judge(raw: bytes) -> Verdict:
-    """Whether a file is published, and what it says if it is. Never raises."""
+def judge(raw: bytes, *, everything: bool = False) -> Verdict:
+    """Whether a file is published, and what it says if it is. Never raises.
+
+    With `everything`, no word about publishing counts as `publish: true`. Frontmatter that cannot be read and has no
+    such word is reported and passed over.
+    """
     try:
-        return _judge(raw)
+        return _judge(raw, everything=everything)
     except Unreadable as unreadable:
-        return _private_or_invalid(raw, diagnosis.of_unreadable(raw, unreadable.problem))
+        problem = diagnosis.of_unreadable(raw, unreadable.problem)
+        verdict = _private_or_invalid(raw, problem)
+        silent = everything and isinstance(verdict, Invalid) and not _SPEAKS_OF_IT.search(frontmatter_of(raw))
+        file = without_frontmatter(raw, problem) if silent else None
+        return Published(file) if file else verdict
     except Exception as error:  # noqa: BLE001 - one file, however odd, must not end a run over all of them
         logger.warning("file could not be judged", extra={"error": type(error).__name__})
         return _private_or_invalid(raw, Problem("unreadable", "the file cannot be read"))
@@ -82,23 +91,27 @@ def _is_embed(field: str) -> bool:
     return spec is not None and spec.kind == "embed"
 
 
-def _judge(raw: bytes) -> Verdict:
+def _judge(raw: bytes, *, everything: bool) -> Verdict:
     file = parse_or_raise(raw, ONTOLOGY.fields)
     if file is None and is_lfs_pointer(raw):
         return Invalid(LFS_POINTER)
+    if file is None and everything and raw.strip():
+        file = without_frontmatter(raw)
     if file is None:
         return Unpublished("no frontmatter" if raw.strip() else "empty file", diagnosis.of_a_text(raw))
-    if reason := _held_back(file):
+    if reason := _held_back(file, everything=everything):
         return Unpublished(reason, diagnosis.of_a_page(raw, file))
     return Published(file)
 
 
-def _held_back(file: ParsedFile) -> str | None:
+def _held_back(file: ParsedFile, *, everything: bool) -> str | None:
     values: dict[str, list[Any]] = {"publish": [], "draft": []}
     for name, value in file.frontmatter.items():
         values.get(name.strip().casefold(), []).append(value)
     if any(value is not None and value is not False for value in values["draft"]):
         return "draft"
+    if everything and not values["publish"]:
+        return "publish is not true" if diagnosis.is_private(file.frontmatter) else None
     if "publish" not in file.frontmatter or any(value is not True for value in values["publish"]):
         return "publish is not true"
     return None
@@ -106,13 +119,7 @@ def _held_back(file: ParsedFile) -> str | None:
 
 def _private_or_invalid(raw: bytes, problem: Problem) -> Verdict:
     """What cannot be read keeps its last good version, unless it says itself that it is private."""
-    opening = OPENING.match(raw[:1000])
-    if opening is None:
-        return Invalid(problem)
-    start = opening.end()
-    closing = CLOSING.search(raw, start)
-    end = closing.start() if closing else min(len(raw), start + MAX_FRONTMATTER_BYTES)
-    block = LINE_END.sub(b"\n", raw[start:end])
+    block = frontmatter_of(raw)
     if _NOT_PUBLISHED.search(block):
         return Unpublished("unreadable, and says that publish is not true", _private(problem, block))
     if _DRAFT.search(block):

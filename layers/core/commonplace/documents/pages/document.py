@@ -142,6 +142,7 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
     rendered = services.renderer.render(entry, json.loads(stored.body)["content"])
     changed = entry.updated_at.date().isoformat() if entry.updated_at else None
     dated = entry.date or changed
+    commit = "" if manifest.working_copy else f" (commit {manifest.commit_sha[:12]})"
     parts = (f"“{entry.title}”", services.frame.name, dated, services.addresses.of(entry))
     # The file is edited on GitHub, where it lies in a repository there.
     edit_url, at_commit = None, f"/blob/{entry.commit_sha}/"

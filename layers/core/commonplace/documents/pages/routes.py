@@ -6,6 +6,7 @@ from pathlib import Path
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.composition import deferred_search
+from commonplace.documents.content.document import SHOWS_EVERYTHING
 from commonplace.documents.content.library import Library
 from commonplace.documents.pages import document, feeds, home, search
 from commonplace.documents.pages.map import map_routes
@@ -34,7 +35,8 @@ def document_pages(services: Services) -> Pages:
         source = next((entry.source_url for entry in manifest.documents if entry.source_url), "")
         repository, blob, _ = source.partition("/blob/")
         url = f"{repository}/commit/{manifest.commit_sha}" if blob else None
-        return Edition(manifest.commit_sha, manifest.synced_at, url)
+        commit = "" if manifest.working_copy else manifest.commit_sha
+        return Edition(commit, manifest.synced_at, url, SHOWS_EVERYTHING if manifest.everything else "")
 
     return Pages(
         routes=[

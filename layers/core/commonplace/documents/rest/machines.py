@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from commonplace.documents.content.document import Entry
+from commonplace.documents.content.document import SHOWS_EVERYTHING, Entry
 from commonplace.documents.content.document_index import Selection
 from commonplace.documents.content.filter_values import unknown
 from commonplace.documents.content.ontology import ONTOLOGY
@@ -67,6 +67,7 @@ async def get_llms_text(request: Request) -> Response:
         shown = fitting(lines, len)
         left_out = sum(line.startswith(b"- [") for line in lines[len(shown) :])
         head = MAP_HEAD.format(name=using.site.name, count=len(entries), host=host, api=f"{host}{API}")
+        head += f"\n{SHOWS_EVERYTHING}\n" if edition.manifest.everything else ""
         notice = _notice(left_out, f"{host}{API}/entries") if left_out else b""
         return Page.of(head.encode() + b"".join(shown) + notice, TEXT)
 

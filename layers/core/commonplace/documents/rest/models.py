@@ -21,6 +21,8 @@ from commonplace.web.rest.models import Answer
 
 SOURCE_URL = "The file on GitHub, at the commit it was read at; null where it came from no repository there."
 
+EVERYTHING = "True on a laptop that also shows files that say nothing about publishing; never where it is deployed."
+
 
 def entry_url(entry: document.Entry) -> str:
     return f"{API}/entries/{quote(entry.content_type)}/{quote(entry.id)}"
@@ -272,6 +274,7 @@ class Manifest(Answer):
     branch: str | None
     commit_sha: str | None
     synced_at: datetime | None
+    everything: bool = Field(description=EVERYTHING)
     documents: list[ManifestDocument]
     total: int = Field(description="Documents on all pages.")
     attachments: list[ManifestAttachment]
@@ -325,6 +328,7 @@ class Health(Answer):
     synced_at: datetime | None = None
     lag_seconds: int | None = Field(None, description="Seconds since something was last published.")
     documents: int | None = None
+    everything: bool | None = Field(None, description=EVERYTHING)
     version: str | None = None
 
 

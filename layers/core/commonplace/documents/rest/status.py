@@ -77,6 +77,7 @@ async def get_manifest(request: Request, asked: Annotated[Inventory, Query()]) -
             branch=manifest.branch or None,
             commit_sha=manifest.commit_sha or None,
             synced_at=in_utc(manifest.synced_at) if edition.etag else None,
+            everything=manifest.everything,
             documents=documents,
             total=total,
             attachments=attachments,
@@ -134,7 +135,7 @@ async def get_health(request: Request) -> Response:
             manifest = edition.manifest
             told.commit_sha, told.synced_at = manifest.commit_sha, in_utc(manifest.synced_at)
             told.lag_seconds = max(0, int((using.clock() - manifest.synced_at).total_seconds()))
-            told.documents = len(manifest.documents)
+            told.documents, told.everything = len(manifest.documents), manifest.everything
     return Response(told.to_json(), status_code=200 if store else 503, media_type=JSON, headers=NO_STORE)
 
 

@@ -43,9 +43,9 @@ class Known(Stored):
     path."""
     pages: dict[str, ReadPage] = Field(default_factory=dict)  # By path of each published document
 
-    def judged(self) -> Verdicts:
-        """Verdicts that today's parser reached."""
-        return {outcome.blob_sha: outcome for outcome in self.verdicts} if self.parser == PARSER_VERSION else {}
+    def judged(self, parser: str) -> Verdicts:
+        """Verdicts that this parser reached."""
+        return {outcome.blob_sha: outcome for outcome in self.verdicts} if self.parser == parser else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,16 @@ class Holdings:
         )
 
 
-def pipeline_version(exclusions: Exclusions, logo: str | None = None) -> str:
+def parser_version(*, everything: bool) -> str:
+    """Return what verdicts on files depend on."""
+    return f"{PARSER_VERSION}-everything" if everything else PARSER_VERSION
+
+
+def pipeline_version(exclusions: Exclusions, logo: str | None = None, *, everything: bool = False) -> str:
     """Fingerprint of everything that decides what a file becomes; another one means every document is rewritten."""
     parts = (
         DOCUMENT_VERSION,
-        PARSER_VERSION,
+        parser_version(everything=everything),
         ID_RULE_VERSION,
         ONTOLOGY.fingerprint,
         exclusions.fingerprint,

@@ -142,9 +142,9 @@ class Source:
     generation: int
 
 
-def read(path: str, blob_sha: BlobSha, raw: bytes) -> Reading | None:
+def read(path: str, blob_sha: BlobSha, raw: bytes, *, everything: bool = False) -> Reading | None:
     """Return the file as content, or None when its gate is shut (a changed pipeline may judge old bytes anew)."""
-    match judge(raw):
+    match judge(raw, everything=everything):
         case Published(file):
             return Reading(path, blob_sha, raw, file, normalise(path, file))
         case _:
@@ -273,6 +273,7 @@ class Publisher:
         source: Source,
         parallel: Parallel,
         logo: str | None = None,
+        everything: bool = False,
         fetched: Mapping[BlobSha, bytes] = MappingProxyType({}),
     ) -> None:
         """`fetched` is what the run has at hand of the files."""
@@ -284,6 +285,7 @@ class Publisher:
         self.source = source
         self.parallel = parallel
         self.logo = logo
+        self.everything = everything
         self.fetched = fetched
         self._read_until = time.monotonic() + READING_SECONDS
         self.files = {file.path: file for file in plan.files}
@@ -398,6 +400,8 @@ class Publisher:
             attachments=publication.attachments,
             former_refs=former_refs(self.before.manifest, refs, blobs),
             graph_key=graph_key,
+            everything=self.everything,
+            working_copy=self.plan.working_copy,
             pending=publication.pending,
         )
         self._put(MANIFEST_KEY, manifest.to_json(), self.before.manifest_etag)
@@ -417,7 +421,7 @@ class Publisher:
             return Unread.UNREAD
         try:
             with time_limit(FILE_SECONDS):
-                return read(member.path, member.blob_sha, raw) or Unread.SHUT
+                return read(member.path, member.blob_sha, raw, everything=self.everything) or Unread.SHUT
         except (OutOfTime, *_OF_ONE_FILE) as error:
             logger.warning("a file could not be read", extra={"error": type(error).__name__})
             return Unread.UNREAD

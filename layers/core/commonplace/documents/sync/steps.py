@@ -9,10 +9,18 @@ from typing import BinaryIO
 
 from commonplace.documents.content.graph import LinkResolver, ToFile
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES, Exclusions, is_servable
-from commonplace.documents.content.reader import PARSER_VERSION, Published, contents_of, judge, outcome_of
+from commonplace.documents.content.reader import Published, contents_of, judge, outcome_of
 from commonplace.documents.settings import DocumentsSettings
 from commonplace.documents.sync.ledger import Ledger
-from commonplace.documents.sync.plan import Holdings, Known, ReadPage, needed_blobs, pipeline_version, select
+from commonplace.documents.sync.plan import (
+    Holdings,
+    Known,
+    ReadPage,
+    needed_blobs,
+    parser_version,
+    pipeline_version,
+    select,
+)
 from commonplace.documents.sync.publication import Publication, Publisher, Source
 from commonplace.documents.sync.report import PastRun, Report, Summary, report_of, status_line, summarise
 from commonplace.kernel.objects import ObjectStore
@@ -43,17 +51,21 @@ class Steps(RunSteps):
         bucket: str,
         exclusions: Exclusions,
         logo: str | None = None,
+        everything: bool = False,
         parallel: Parallel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`logo` is the path of an image that is published whether or not a document shows it."""
+        """`logo` is the path of an image that is published whether or not a document shows it; with `everything` files
+        are published that say nothing about it."""
         self.objects = objects
         self.exclusions = exclusions
         self.logo = logo
+        self.everything = everything
+        self.parser = parser_version(everything=everything)
         self.parallel = parallel or Parallel()
         self.ledger = Ledger(objects, self.parallel)
         super().__init__(self.ledger, repository, state, bucket=bucket, now=now)
-        self.pipeline = pipeline_version(exclusions, logo)
+        self.pipeline = pipeline_version(exclusions, logo, everything=everything)
 
     def _plan(self, run: str, full: bool) -> Answer:
         started, asked = self.now(), self.repository.calls
@@ -77,10 +89,11 @@ class Steps(RunSteps):
         tree = self._tree(head.commit_sha)
         content = [file for file in tree if self.exclusions.is_content(file.path)]
         misplaced = self._misplaced(tree)
+        full = full or (manifest is not None and manifest.everything != self.everything)  # every gate is asked anew
         if full:
             needed = needed_blobs(content, {}, None, Holdings.nothing(), misplaced)
         else:
-            needed = needed_blobs(content, known.judged(), manifest, holdings, misplaced)
+            needed = needed_blobs(content, known.judged(self.parser), manifest, holdings, misplaced)
         plan = Plan(
             commit_sha=head.commit_sha,
             head_etag=head.etag,
@@ -89,6 +102,7 @@ class Steps(RunSteps):
             full=full,
             files=tree,
             needed=needed,
+            working_copy=head.working_copy,
             github_calls=self.repository.calls - asked,
         )
         return self._planned(run, plan, by_archive=len(needed) > ARCHIVE_THRESHOLD)
@@ -98,7 +112,7 @@ class Steps(RunSteps):
         if before.manifest_etag != plan.manifest_etag:
             return {"action": "plan"}
         holdings = self.ledger.holdings()
-        verdicts = {} if plan.full else before.known.judged()
+        verdicts = {} if plan.full else before.known.judged(self.parser)
         asked = plan.github_calls + self.ledger.add_outcomes(run, verdicts) - self.repository.calls
         content = [file for file in plan.files if self.exclusions.is_content(file.path)]
         manifest = before.manifest
@@ -112,6 +126,7 @@ class Steps(RunSteps):
             holdings=holdings,
             source=Source(self.repository.name, self.repository.web_url, plan.commit_sha, self.now(), generation),
             logo=self.logo,
+            everything=self.everything,
             parallel=self.parallel,
             fetched=self.ledger.bundle(run),
         )
@@ -131,7 +146,7 @@ class Steps(RunSteps):
         known = Known(
             commit_sha=plan.commit_sha,
             head_etag=plan.head_etag,
-            parser=PARSER_VERSION,
+            parser=self.parser,
             verdicts=shut,
             pages={path: read for path, read in publication.read.items() if read != ReadPage()},
         )
@@ -175,7 +190,7 @@ class Steps(RunSteps):
 
     def _settle(self, blob_sha: BlobSha, raw: bytes) -> Outcome:
         """Only published bytes are kept."""
-        outcome = outcome_of(blob_sha, judge(raw))
+        outcome = outcome_of(blob_sha, judge(raw, everything=self.everything))
         if isinstance(outcome, PublishedBlob):
             self.ledger.stage(blob_sha, raw)
         return outcome
@@ -192,7 +207,7 @@ class Steps(RunSteps):
         linked: dict[str, TreeFile] = {}
         until = time.monotonic() + LOOKING_SECONDS
         for file in archived_files(spool, wanted):
-            verdict = judge(file.raw)
+            verdict = judge(file.raw, everything=self.everything)
             outcomes[file.blob_sha] = outcome_of(file.blob_sha, verdict)
             if not isinstance(verdict, Published):
                 continue
@@ -225,5 +240,6 @@ def steps(context: StepContext) -> Steps:
         bucket=context.settings.content_bucket,
         exclusions=Exclusions(excluded, elsewhere=context.folders_of_others),
         logo=settings.site_logo,
+        everything=settings.everything,
         parallel=context.parallel,
     )

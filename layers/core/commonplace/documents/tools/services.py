@@ -35,6 +35,8 @@ class KnowledgeServices:
     """Where drafts go; None where this deployment cannot write to GitHub."""
     site_name: str = "Commonplace"
     site_description: str = ""
+    everything: bool = False
+    """Whether this laptop shows files that say nothing about publishing."""
     uri_host: str = FIRST_HOST
     """The host part of resource addresses: `mcp://{uri_host}/…`. Those with `FIRST_HOST` answer beside them."""
     document_tokens: int = DOCUMENT_TOKENS

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from commonplace.documents.content.document import SHOWS_EVERYTHING
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.documents.views import moment
 from commonplace.kernel.errors import Unavailable
@@ -22,6 +23,8 @@ class SyncStatus(Output):
     lag_seconds: int | None = None
     """Since something was last published."""
     documents: int
+    everything: bool | None = None
+    """True on a laptop that shows files that say nothing about publishing, too."""
     last_run: str | None = None
     """`succeeded` or `failed`."""
     checked_at: str | None = None
@@ -63,6 +66,7 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
         synced_at=moment(synced),
         lag_seconds=max(0, int((using.clock() - synced).total_seconds())) if synced else None,
         documents=len(manifest.documents),
+        everything=manifest.everything or None,
         last_run=run.get("status"),
         checked_at=run.get("checkedAt"),
         problems=counts.get("problems"),
@@ -71,7 +75,8 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
     if data.commit is None:
         return Answer("Nothing is published yet: no sync has finished.", data)
     published = f"published {data.synced_at} ({data.lag_seconds} s ago)"
-    lines = [f"{data.documents} documents at commit {data.commit}, {published}."]
+    lines = [SHOWS_EVERYTHING] if manifest.everything else []
+    lines += [f"{data.documents} documents at commit {data.commit}, {published}."]
     if data.last_run:
         looked = f"; it looked at {data.checked_at}" if data.checked_at else ""
         lines.append(f"The last run {data.last_run}{looked}.")

@@ -42,7 +42,8 @@ INSTRUCTIONS = (
 
 def instructions(using: KnowledgeServices) -> str:
     """Return what this knowledge base is, by the words of its configuration, and how to use it."""
-    named = f'This is the knowledge base "{services.title(using)}": '
+    extent = ", unpublished files included, on its owner's machine" if using.everything else ""
+    named = f'This is the knowledge base "{services.title(using)}"{extent}: '
     about = using.site_description.split() or ["patterns,", "practices,", "guides,", "lexicon,", "people,", "projects"]
     room = MAX_INSTRUCTION_WORDS - 1 - len(f"{named} {INSTRUCTIONS}".split())
     cut = "…" if len(about) > room else "."
@@ -98,6 +99,7 @@ def toolset(context: ToolsetContext) -> Toolset:
             proposals=deferred(pull_requests) if settings.github_writer_secret_arn else None,
             site_name=settings.site_name,
             site_description=settings.site_description,
+            everything=settings.everything,
             uri_host=settings.resource_host,
             document_tokens=settings.document_tokens,
             full_text_tier=settings.full_text_tier,

@@ -24,7 +24,7 @@ from commonplace.kernel.configuration import (
     whole,
 )
 from commonplace.kernel.environment import SettingsError, bare_origin, is_loopback
-from commonplace.kernel.settings import Appearance, Cloud
+from commonplace.kernel.settings import Appearance, Everything
 from commonplace.repository.settings import GitHubApi
 from commonplace.repository.slugs import slug
 from commonplace.web.mcp.budgets import DOCUMENT_TOKENS, MAX_TOKENS
@@ -59,7 +59,7 @@ RATE_LIMITS = Kind(
 )
 
 
-class McpSettings(ReaderSettings, Toolsets, GitHubApi, Cloud):
+class McpSettings(ReaderSettings, Toolsets, GitHubApi, Everything):
     base_url: str = setting(URL, "BASE_URL")
     read_only: bool = setting(FLAG, "MCP_READ_ONLY", key="mcpReadOnly", default=False)
     """`true` removes the tools that make proposals, and their [credentials](deploy.md#the-secret-for-proposals)."""

@@ -34,9 +34,12 @@ class Edition:
     """The commit that the pages are made from."""
 
     commit: str
+    """Empty where nobody else has it."""
     updated: datetime
     url: str | None = None
     """The page where people see the commit."""
+    note: str = ""
+    """What readers should know of all pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
