@@ -128,8 +128,7 @@ def test_what_has_changed_is_in_the_next_build(dev: Dev, astro: clients.Clients)
 
 
 def test_a_page_of_plain_javascript_lists_searches_and_shows(browser: Browser, dev: Dev, tmp_path: Path) -> None:
-    for name in ("index.html", "app.js"):
-        (tmp_path / name).write_text(files()[name].replace(LOCAL, dev.url), encoding="utf-8")
+    (tmp_path / "index.html").write_text(files()["index.html"].replace(LOCAL, dev.url), encoding="utf-8")
     with served(tmp_path) as url, visiting(browser, None, at=[url, dev.url]) as visit:
         visit.go(url)
         expect(visit.page.get_by_role("heading", level=2)).to_have_count(20)
