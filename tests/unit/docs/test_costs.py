@@ -35,7 +35,6 @@ def shown(dollars: float) -> str:
     [
         ("domain, one t3.small.search, 10 GB", 1, "t3.small.search", 10),
         ("domain, two r7g.medium.search, 20 GB each", 2, "r7g.medium.search", 20),
-        ("domain, two r7g.large.search, 20 GB each", 2, "r7g.large.search", 20),
     ],
 )
 def test_a_domain_costs_its_nodes_and_their_storage(row: str, nodes: int, instance: str, gigabytes: int) -> None:

@@ -123,8 +123,7 @@ class Everything(Cloud):
     """Of every function: `instrument` refuses to start one on AWS with it."""
 
     everything: bool = setting(FLAG, "SHOW_EVERYTHING", default=False)
-    """On a laptop alone: `true` shows files that say nothing about publishing, as `commonplace dev --everything`. Where
-    `AWS_ENDPOINT_URL` is not this machine, no function starts with it."""
+    """Laptop only: `true` shows files that say nothing about publishing (`commonplace dev --everything`)."""
 
     @model_validator(mode="after")
     def _everything_on_a_laptop(self) -> Self:
