@@ -4,6 +4,7 @@ import json
 import sys
 from importlib.metadata import Distribution, PackageNotFoundError
 from importlib.util import find_spec
+from pathlib import Path
 
 from commonplace_local.errors import CommandError
 from commonplace_local.project import CHECKOUT, DISTRIBUTION
@@ -24,12 +25,17 @@ def is_installed(extra: str) -> bool:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra of the program that runs."""
+    """Return the command that installs an extra of the program that runs, by what installed the program."""
     if CHECKOUT:
         return f"make setup EXTRAS={extra}"
-    wanted = f'"{DISTRIBUTION}[{extra}]{_origin()}"'
-    # An environment of uvx has no pip.
-    return f"{sys.executable} -m pip install {wanted}" if find_spec("pip") else f"uvx --from {wanted} commonplace"
+    wanted, here = f'"{DISTRIBUTION}[{extra}]{_origin()}"', Path(sys.prefix)
+    if (here / "pipx_metadata.json").exists():
+        return f"pipx install --force {wanted}"
+    if (here / "uv-receipt.toml").exists():
+        return f"uv tool install {wanted}"
+    if any(part.startswith("archive-v") for part in here.parts):  # the cache of uv, where uvx keeps environments
+        return f"uvx --from {wanted} commonplace"
+    return f"{sys.executable} -m pip install {wanted}" if find_spec("pip") else f"uv pip install -p {here} {wanted}"
 
 
 def require(extra: str, what: str) -> None:
