@@ -9,12 +9,16 @@ TAGS = set(
     a abbr b bdi bdo blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption figure h1
     h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small span strong sub summary sup table
     tbody td tfoot th thead tr u ul var wbr
+    math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow mspace msqrt mstyle msub
+    msubsup msup mtable mtd mtext mtr munder munderover
     """.split()  # noqa: SIM905
 )
 ATTRIBUTES = set(
     """
     alt aria-label class colspan datetime decoding dir height href id lang loading name open rel reversed role
     rowspan scope span src start tabindex title type value width
+    accent accentunder columnspan depth display displaystyle fence form largeop linethickness lspace mathvariant maxsize
+    minsize movablelimits notation rspace scriptlevel separator stretchy symmetric voffset
     """.split()  # noqa: SIM905
 )
 CLASS = re.compile(

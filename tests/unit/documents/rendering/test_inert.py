@@ -39,6 +39,14 @@ PIECES = [
         "</div>",
         "<div id=main>",
     ),
+    *("<math>", "</math>", "<mtext>", "<mglyph>", "<malignmark>", "<svg>", "<table>", "<style>", "<!--"),
+    *(
+        "<annotation-xml encoding=text/html>",
+        "<mi href=javascript:x style=x>",
+        "<maction>",
+        "<mi xlink:href=javascript:x>",
+    ),
+    *(r"$\text{</math><script>}$", r"$\href{javascript:x}y$", "$$\n\\frac", r"\left(", r"\begin{aligned}", "```math\n"),
     *("https://evil.example/", "javascript:", "data:", "www.a.b", "](", "[", ")", "![", "x ^b", "1. ", ": "),
 ]
 
@@ -81,6 +89,15 @@ def test_a_body_longer_than_people_write_is_cut_and_says_so(published: Published
 
 def test_the_checker_finds_what_is_not_inert() -> None:
     for bad in ("<script>", "<p onclick=x>", '<a href="javascript:x">', '<img src="https://a.b/c">', "<!--x-->"):
+        assert deeds(bad), bad
+    for bad in (
+        "<svg>",
+        "<mglyph>",
+        "<annotation-xml>",
+        "<maction>",
+        '<mi href="javascript:x">',
+        '<mi xlink:href="x">',
+    ):
         assert deeds(bad), bad
     for bad in ('<p style="x">', '<p class="site-header">', '<a href="https://a.b/">', '<div id="main">', "<form>"):
         assert deeds(bad), bad

@@ -1,6 +1,7 @@
 """Bodies become HTML as Obsidian and GitHub show them, with links that lead where the sync found that they lead."""
 
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -159,10 +160,48 @@ def test_comments_are_not_shown_and_code_keeps_its_percent_signs() -> None:
     assert "secret" not in shown and shown.count("%%kept%%") == 2 and "100%% sure" in shown
 
 
-def test_formulas_stay_as_they_are_written() -> None:
-    shown = html("$a_1 * b_2 * c$ costs $5 or $6.\n\n$$\nx_1 < y_2\n$$\n")
-    assert '<code class="math" dir="ltr">a_1 * b_2 * c</code> costs $5 or $6.' in shown
-    assert '<pre class="math-block" tabindex="0" dir="ltr"><code>x_1 &lt; y_2</code></pre>' in shown
+def test_formulas_are_mathml_and_sums_of_money_are_text() -> None:
+    shown = html("$a_1 * b$ costs $5 or $6, $10 in all.\n\n$$\nx_1 < y_2\n$$\n\nGitHub's: $`z`$\n\n```math\nw\n```\n")
+    assert '<p dir="auto"><math><msub><mi>a</mi><mn>1</mn></msub>' in shown
+    assert "</math> costs $5 or $6, $10 in all.</p>" in shown
+    block = '<div class="math-block" role="group" aria-label="Formula" tabindex="0"><math display="block">'
+    assert (
+        f"{block}<msub><mi>x</mi><mn>1</mn></msub><mo>&lt;</mo><msub><mi>y</mi><mn>2</mn></msub></math></div>" in shown
+    )
+    assert "GitHub's: <math><mi>z</mi></math>" in shown and f"{block}<mi>w</mi></math></div>" in shown
+
+
+def test_equations_are_aligned_by_classes_alone() -> None:
+    aligned = html("$$\n\\begin{aligned}a&=b\\\\&=c\\end{aligned}\n$$\n")
+    assert '<mtd class="align-right"><mi>a</mi></mtd><mtd class="align-left"><mo>=</mo><mi>b</mi></mtd>' in aligned
+    cases = html("$\\begin{cases}1&x\\\\2&y\\end{cases}$")
+    assert '<mtd class="align-left"><mn>1</mn></mtd><mtd class="align-left math-gap"><mi>x</mi></mtd>' in cases
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(r"\frac{1", r"\nosuch{x}", r"\href{javascript:alert(1)}{x}", r"\style{color:red}{x}", "^", r"x &"),
+        *(r"\def\a{\a\a}\a", r"\newcommand{\a}{x}\a", "x^{" * 400 + "}" * 400, "[" * 1_999 + r"\no"),
+        *("x" + "+x" * 1_000, r"\sqrt{" * 285 + "}" * 285, "{x" * 600 + "}" * 600, r"\int_" * 399 + "x"),
+    ],
+)
+def test_a_formula_that_cannot_be_shown_is_its_source(bad: str) -> None:
+    assert f'<code class="math" dir="ltr">{escape(bad)}</code>' in html(f"so ${bad}$ is")
+    assert f'<pre class="math-block" tabindex="0" dir="ltr"><code>{escape(bad)}</code></pre>' in html(f"$$\n{bad}\n$$")
+
+
+def test_a_text_is_not_pulled_over_others_by_a_formula() -> None:
+    assert "40em" not in html(r"$x \hspace{-40em} y$") and "400em" not in html(r"$x \hspace{400em} y$")
+
+
+def test_brackets_that_nothing_closes_take_no_time() -> None:
+    assert html(f"${'[(' * 900}x$").count("<mo") == 1_800
+
+
+def test_formulas_of_one_body_are_bounded() -> None:
+    shown = html("$x+x+x+x+x+x+x+x+x+x$ and\n\n" * 4_000)
+    assert 2_000 < shown.count("<math>") < 4_000 and shown.count("<math>") + shown.count('<code class="math"') == 4_000
 
 
 def test_what_github_adds_is_shown() -> None:

@@ -11,11 +11,14 @@ import nh3
 from commonplace.documents.rendering.callouts import KINDS
 
 ALLOWED = tomllib.loads(Path(__file__).with_name("allowed.toml").read_text("utf-8"))
-ATTRIBUTES = {tag: set(names.split()) for tag, names in ALLOWED["attributes"].items()}
+MATHML = {tag: set(names.split()) for tag, names in ALLOWED["mathml"].items()}
+ATTRIBUTES = {tag: set(names.split()) for tag, names in ALLOWED["attributes"].items()} | MATHML
 VALUES = {
     tag: {name: set(words.split()) for name, words in values.items()} for tag, values in ALLOWED["values"].items()
 }
 CLASSES = frozenset(ALLOWED["classes"].split()).union(f"callout-{kind}" for kind in KINDS)
+_OF_A_FORMULA = re.compile(r"(?:[a-z]{1,20}|\d{0,2}(?:\.\d{1,10})?(?:em|ex|pt|px|%)?)\Z")
+"""Values of attributes of MathML: words and small lengths, none negative, which would lay it over other text."""
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}\Z")
 _HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")  # Pygments names its classes in one to three letters
 
@@ -48,6 +51,8 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
             if name == "id" and ids.get(value) == tag:
                 return value
             return RAW_ID_PREFIX + value if _RAW_ID.match(value) else None
+        if tag in MATHML:
+            return value if _OF_A_FORMULA.match(value) else None
         if tag == "img" and name == "src":
             return value if value in addresses else None
         if name == "href":
@@ -58,7 +63,7 @@ def sanitise(html: str, *, ids: Mapping[str, str], addresses: Collection[str]) -
 
     clean = nh3.clean(
         html,
-        tags=set(ALLOWED["tags"].split()),
+        tags=set(ALLOWED["tags"].split()) | MATHML.keys(),
         clean_content_tags=set(ALLOWED["content_goes_too"].split()),
         attributes=ATTRIBUTES,
         attribute_filter=allowed,

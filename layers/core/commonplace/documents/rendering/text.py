@@ -13,6 +13,7 @@ from markdown_it.utils import EnvType
 from commonplace.documents.content.document import DocumentRef, Entry
 from commonplace.documents.rendering.anchors import Anchors, slice_of
 from commonplace.documents.rendering.callouts import open_callouts
+from commonplace.documents.rendering.formulas import formula
 from commonplace.documents.rendering.model import Heading, Rendered
 from commonplace.documents.rendering.references import References, Shelf
 from commonplace.documents.rendering.sanitiser import sanitise
@@ -242,8 +243,10 @@ def _parser() -> Dialect:
     return parser
 
 
-def fence(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) -> str:
+def fence(_self: RendererProtocol, tokens: list[Token], index: int, _: object, env: EnvType) -> str:
     language = re.split(r"[\s{,:]", tokens[index].info.strip(), maxsplit=1)[0]
+    if language == "math":
+        return formula(tokens[index].content, env, block=True)
     told = f' class="language-{escape(language)}"' if language else ""
     code = highlighted(tokens[index].content, language)
     return f'<pre class="highlight" tabindex="0" dir="ltr"><code{told}>{code}</code></pre>\n'
@@ -253,16 +256,15 @@ def code_block(_self: RendererProtocol, tokens: list[Token], index: int, *_: obj
     return f'<pre class="highlight" tabindex="0" dir="ltr"><code>{escape(tokens[index].content)}</code></pre>\n'
 
 
-def math_inline(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) -> str:
-    return f'<code class="math" dir="ltr">{escape(tokens[index].content.strip())}</code>'
+def math_inline(_self: RendererProtocol, tokens: list[Token], index: int, _: object, env: EnvType) -> str:
+    return formula(tokens[index].content, env, block=False)
 
 
 math_inline_double = math_inline
 
 
-def math_block(_self: RendererProtocol, tokens: list[Token], index: int, *_: object) -> str:
-    formula = escape(tokens[index].content.strip())
-    return f'<pre class="math-block" tabindex="0" dir="ltr"><code>{formula}</code></pre>\n'
+def math_block(_self: RendererProtocol, tokens: list[Token], index: int, _: object, env: EnvType) -> str:
+    return formula(tokens[index].content, env, block=True)
 
 
 def table_open(*_: object) -> str:
