@@ -41,9 +41,9 @@ MCP_PATHS = ("/mcp", "/mcp/{proxy+}")
 
 REST_PATHS = (
     *("/api/{proxy+}", "/openapi.json"),
-    *("/llms.txt", "/llms-full.txt", "/feed.json", "/health"),
+    *("/llms.txt", "/llms-full.txt", "/feed.json", "/health", "/docs"),
 )
-"""For programs; whatever is named nowhere is the site's."""
+"""For programs, and what describes them to people; whatever is named nowhere is the site's."""
 
 
 class Front(Construct):

@@ -12,7 +12,9 @@ from commonplace.documents.findings import Searcher
 from commonplace.documents.rest.routes import document_routes
 from commonplace.documents.rest.services import Explanations, Services
 from commonplace.kernel.limits import Limiter
+from commonplace.site.rest import page_routes
 from commonplace.web.challenges import Accounts
+from commonplace.web.pages.frame import Frame
 from commonplace.web.rest.app import create_app
 from commonplace.web.rest.declaration import Site
 
@@ -33,4 +35,5 @@ def rest_app(
 ) -> FastAPI:
     addresses = DocumentAddresses(document_url, site.base_url)
     documents = document_routes(Services(library, search, site, addresses, clock, explanations))
-    return create_app([documents], site, limiter, accounts=accounts, private=private)
+    frame = Frame(site.name, base_url=site.base_url)
+    return create_app([documents, page_routes(frame)], site, limiter, accounts=accounts, private=private)

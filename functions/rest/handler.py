@@ -17,6 +17,7 @@ from commonplace.kernel.s3 import S3ObjectStore
 from commonplace.kernel.telemetry import instrument
 from commonplace.web.gateway import Gateway
 from commonplace.web.origin import origin_values
+from commonplace.web.pages.frame import frame_of
 from commonplace.web.rest.app import application, site
 from commonplace.web.rest.declaration import RestContext
 from commonplace.web.settings import RestSettings
@@ -24,7 +25,8 @@ from commonplace.web.settings import RestSettings
 SETTINGS = RestSettings.from_environ(os.environ)
 IDENTITY = SessionSettings.where_signed_in(os.environ)
 OBJECTS = S3ObjectStore(aws.s3(read_timeout_seconds=5), SETTINGS.content_bucket)
-CONTEXT = RestContext(os.environ, SETTINGS, site(SETTINGS), OBJECTS)
+FRAME = frame_of(SETTINGS, CAPABILITIES, SETTINGS.base_url)
+CONTEXT = RestContext(os.environ, SETTINGS, site(SETTINGS), OBJECTS, FRAME)
 APP = application(
     SETTINGS,
     IDENTITY,

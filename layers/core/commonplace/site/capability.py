@@ -5,6 +5,7 @@ from commonplace.kernel.capability import Capability, PageLink
 SITE = Capability(
     name="site",
     pages="commonplace.site.pages:pages",
+    routes="commonplace.site.rest:routes",
     console="commonplace.site.console.pages:pages",
     links=(
         PageLink(path="/connect", title="Connect"),

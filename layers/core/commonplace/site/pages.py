@@ -1,4 +1,4 @@
-"""The pages that belong to no other capability: how to connect, the API, the icon, and what crawlers are told."""
+"""The pages that belong to no other capability: how to connect, the icon, and what crawlers are told."""
 
 from pathlib import Path
 
@@ -38,9 +38,6 @@ def pages(context: PageContext) -> Pages:
     async def get_connect(request: Request) -> Response:
         return frame.page(request, "connect.html", at=endpoint, clients=clients(endpoint)).answer(request)
 
-    async def get_docs(request: Request) -> Response:
-        return frame.page(request, "docs.html").answer(request)
-
     async def get_icon(request: Request) -> Response:
         return asset(ICON).answer(request)
 
@@ -53,7 +50,6 @@ def pages(context: PageContext) -> Pages:
     return Pages(
         routes=[
             Route("/connect", get_connect),
-            Route("/docs", get_docs),
             Route("/icon.png", get_icon),
             Route("/favicon.ico", get_icon),
             Route("/robots.txt", get_robots),

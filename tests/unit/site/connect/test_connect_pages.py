@@ -124,7 +124,7 @@ def test_the_command_prints_the_registry_entry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(("netscape",), "Known are: claude"), (("--url", "http://knowledge.example.org"), "https://")]
+    ("words", "said"), [(("netscape",), "Known: claude"), (("--url", "http://knowledge.example.org"), "https://")]
 )
 def test_the_command_says_what_would_be_valid(words: tuple[str, ...], said: str) -> None:
     code, told = run(*words)

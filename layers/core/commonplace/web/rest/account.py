@@ -14,7 +14,7 @@ from commonplace.identity.principals import Principal, author, ordered
 from commonplace.identity.sessions import COOKIE, Visitors
 from commonplace.kernel.audit import Author
 from commonplace.kernel.errors import Forbidden
-from commonplace.web.browsers import cookie_of
+from commonplace.web.browsers import cookie_of, to_sign_in
 from commonplace.web.challenges import Accounts, SignIn
 from commonplace.web.middleware import client_address
 from commonplace.web.representations import API, JSON
@@ -77,6 +77,8 @@ def private(answer: Answer) -> Response:
 
 MONITORED = ("/health", f"{API}/health")
 """In a private deployment: monitors bring no token, and are answered the status alone."""
+DOCS = "/docs"
+"""A page for people: who is unknown is sent to sign in."""
 UNGUARDED = (*MONITORED, f"{API}/me")
 """In a private deployment: the last judges by itself."""
 
@@ -84,11 +86,13 @@ UNGUARDED = (*MONITORED, f"{API}/me")
 def readers(accounts: Accounts, visitors: Visitors) -> Find:
     """Find readers of a private deployment by their tokens, or by sessions of browsers, which show pictures so."""
 
-    def find(request: Request) -> Principal:
+    def find(request: Request) -> Principal | Response:
         principal = accounts.identify(request)
         visitor = visitors.find(cookie_of(request, COOKIE)) if principal.anonymous else None
         if visitor is not None:
             return visitor.principal
+        if principal.anonymous and request.url.path == DOCS and request.method == "GET":
+            return to_sign_in(request)
         if principal.anonymous:
             raise SignIn(accounts.challenges.sign_in(accounts.resource))
         return principal

@@ -72,15 +72,20 @@ class RestApp(FastAPI):
 )
 async def get_openapi(request: Request) -> Response:
     """This document, for client generators and API browsers. Its examples of parameters are names of what there is."""
-    state, declared = request.app.state, request.app.declared
+    return described(request.app)[1].answer(request)
+
+
+def described(app: RestApp) -> tuple[dict[str, Any], Page]:
+    """Return the OpenAPI document with examples of what is published, and encoded; made anew when that changes."""
     try:
-        published = {name: value for each in declared if each.examples for name, value in each.examples().items()}
+        published = {name: value for each in app.declared if each.examples for name, value in each.examples().items()}
     except Unavailable:
         published = {}  # the description has examples of its own
-    if not hasattr(state, "openapi") or state.openapi[0] != published:
-        state.openapi = published, Page.of(encode(with_examples(request.app.openapi(), published)))
-    page: Page = state.openapi[1]
-    return page.answer(request)
+    if not hasattr(app.state, "openapi") or app.state.openapi[0] != published:
+        document = with_examples(app.openapi(), published)
+        app.state.openapi = published, (document, Page.of(encode(document)))
+    found: tuple[dict[str, Any], Page] = app.state.openapi[1]
+    return found
 
 
 def create_app(
@@ -137,6 +142,7 @@ def create_app(
         app.include_router(one, prefix=API)
     for one in at_root_too:
         app.include_router(one, include_in_schema=False)
+    app.router.routes.extend(page for each in declared for page in each.pages)
     return app
 
 

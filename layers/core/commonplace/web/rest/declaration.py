@@ -10,9 +10,11 @@ from starlette.requests import Request
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
+    from starlette.routing import BaseRoute
 
     from commonplace.kernel.objects import ObjectStore
     from commonplace.web.challenges import Accounts
+    from commonplace.web.pages.frame import Frame
     from commonplace.web.settings import RestSettings
     from commonplace.web.stack import Limits
 
@@ -39,6 +41,8 @@ class RestContext:
     settings: RestSettings
     site: Site
     objects: ObjectStore
+    frame: Frame
+    """Of the pages that describe the API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,8 @@ class Routes:
     routers: Sequence[APIRouter]
     root_routers: Sequence[APIRouter] = ()
     """Answer at the root of the host as well."""
+    pages: Sequence[BaseRoute] = ()
+    """Pages for people, at the root of the host alone."""
     tags: Sequence[Mapping[str, str]] = ()
     """Names and descriptions of its own sections of the OpenAPI document."""
     description: str = ""
