@@ -1,6 +1,7 @@
 """The client of the function `redact`, and the function behind it: what passes, and what no error and no log says."""
 
 import io
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -101,6 +102,18 @@ def test_a_function_that_fails_says_that_nothing_was_stored_and_when_to_come_bac
     assert "same arguments" in (failed.value.hint or "")
     assert CANARY not in caplog.text
     assert failed.value.__cause__ is None
+
+
+@pytest.mark.parametrize("kind", ["Runtime.ImportModuleError", "ModuleNotFoundError"])
+def test_a_function_whose_packages_are_missing_says_what_to_install(kind: str) -> None:
+    class Missing:
+        def invoke(self, **_: object) -> Any:
+            told = json.dumps({"errorType": kind, "errorMessage": "No module named 'phonenumbers'"}).encode()
+            return {"FunctionError": "Unhandled", "Payload": io.BytesIO(told)}
+
+    with pytest.raises(Unavailable, match="is not installed here, so nothing was stored") as failed:
+        LambdaRedactor(Missing(), ARN).redact({"content": CANARY}, Policy())
+    assert "extra `redaction`" in (failed.value.hint or "")
 
 
 @pytest.mark.parametrize("text", ["Boom", "Gone"])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NOT_INSTALLED = "Runtime.ImportModuleError"
-"""What Lambda answers for a function whose packages are missing, as on a laptop without the extra."""
+NOT_INSTALLED = ("Runtime.ImportModuleError", "ModuleNotFoundError")
+"""Types of the error of a function whose packages are missing, as on a laptop without the extra."""
 
 READ_SECONDS, CONNECT_SECONDS, ATTEMPTS = 10, 1, 2
 
@@ -60,7 +60,7 @@ class LambdaRedactor:
             raise kind(refusal["message"], hint=refusal["hint"])
         if told.keys() != set(expected):
             logger.warning("the function redact failed", extra={"error": told.get("errorType", "no answer")})
-            if told.get("errorType") == NOT_INSTALLED:
+            if told.get("errorType") in NOT_INSTALLED:
                 message = "The detector of personal data is not installed here, so nothing was stored."
                 raise Unavailable(message, hint="Whoever runs this installs the extra `redaction`.")
             raise _unavailable()

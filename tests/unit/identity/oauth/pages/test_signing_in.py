@@ -1,5 +1,6 @@
 """/siwe/nonce, /siwe/verify and /oidc/*: who signs in, in which browser, and where it leads."""
 
+import sys
 from collections.abc import Callable
 from urllib.parse import urlencode
 
@@ -22,6 +23,20 @@ def back_from(world: World, started: Response, account: str = "rosa") -> str:
 
 def test_the_bare_nonce_of_the_seed_is_given_to_whoever_asks(alice: Browser) -> None:
     assert set(alice.get("/siwe/nonce").json()) == {"nonce"}
+
+
+def test_without_the_packages_of_wallets_nobody_signs_in_with_one_and_the_page_says_why(
+    world: World, alice: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 'id="wallets"' in alice.get(path(world.site)).text
+    monkeypatch.setitem(sys.modules, "siwe", None)
+    shown = alice.get(path(world.site))
+    assert shown.status_code == 200
+    assert "installed without its extra <code>wallets</code>" in shown.text
+    assert 'id="wallets"' not in shown.text
+    for answer in (alice.get(f"/siwe/nonce?address={alice.address}"), alice.verify({"id": "0" * 32, "signature": ""})):
+        assert answer.status_code == 404
+        assert answer.json()["error"]["details"]["hint"] == "The extra `wallets` is not installed."
 
 
 def test_an_address_gets_the_exact_text_to_sign(alice: Browser) -> None:
