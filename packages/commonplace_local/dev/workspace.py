@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from watchfiles import Change, watch
 
@@ -20,6 +21,7 @@ from commonplace.repository.markdown import MAX_FILE_BYTES
 from commonplace_local.dev.source import Source
 from commonplace_local.github.api import GitHubApi
 from commonplace_local.github.git import (
+    WORKING_COPY,
     GitError,
     GitRepository,
     git,
@@ -36,9 +38,9 @@ BASE_REF = "refs/commonplace/base"
 
 AUTHOR = {
     "GIT_AUTHOR_NAME": "Commonplace",
-    "GIT_AUTHOR_EMAIL": "noreply@localhost",
+    "GIT_AUTHOR_EMAIL": WORKING_COPY,
     "GIT_COMMITTER_NAME": "Commonplace",
-    "GIT_COMMITTER_EMAIL": "noreply@localhost",
+    "GIT_COMMITTER_EMAIL": WORKING_COPY,
 }
 SAFE_SETTINGS = (
     # Each of these would write beside the index, or run something, in the user's repository.
@@ -63,6 +65,10 @@ NEVER_READ = ".*\nnode_modules/\n"
 """The `.gitignore` of a folder without Git: settings of editors, bins of deleted notes, packages."""
 MAX_FILES = 100_000
 """GitHub lists as many of a repository."""
+LATEST = 4e9
+"""Times of files after this are mistakes."""
+COPY_SECONDS = 600
+"""Where most files of a folder were written within this time, they were copied."""
 MAX_FOLDER_MB = 1_500
 """The bound of a folder without Git, whose files are copied; the sync takes as much of an archive."""
 _FOREIGN = re.compile(r"[^A-Za-z0-9.-]")
@@ -88,6 +94,7 @@ class Workspace:
         self.git_dir = git_dir
         self._index = git_dir / "snapshot.index"
         self._lock = threading.Lock()
+        self._copied: float | None = None
         self.large: tuple[str, ...] = ()
         """Files of a folder without Git that are left out, by their paths."""
         git("init", "--quiet", "--bare", str(git_dir), environment=neutral_environment())
@@ -120,6 +127,15 @@ class Workspace:
                 return None
             self._private("update-ref", f"refs/heads/{self.source.branch}", after)
             return Move(before, after)
+
+    def saved(self, path: str) -> float | None:
+        """Return when a file was saved; None where its time is only that of a copy."""
+        try:
+            time = ((self.source.work_tree or self.source.folder) / path).lstat().st_mtime
+        except OSError:
+            return None
+        copied = self._copied is not None and abs(time - self._copied) < COPY_SECONDS
+        return None if copied or not 0 < time < LATEST else time
 
     def _wanted(self) -> str:
         boundary = self.source.common_dir / "shallow" if self.source.common_dir else None
@@ -179,11 +195,14 @@ class Workspace:
             for which in ([], ["--others", "--exclude-standard"], ["--cached", "--ignored", "--exclude-standard"])
         )
         sizes: dict[bytes, int] = {}
+        times: list[float] = []
         for name in (known | new) - ignored:
             with suppress(OSError):  # it is gone
                 status = (work_tree / os.fsdecode(name)).lstat()
                 if not stat.S_ISDIR(status.st_mode):  # a repository inside the folder is listed as one name
                     sizes[name] = status.st_size
+                    times.append(status.st_mtime)
+        self._copied = copied_at(times)
         read = {name for name, size in sizes.items() if size <= MAX_FILE_BYTES}
         self.large = tuple(sorted(os.fsdecode(name) for name in sizes.keys() - read))
         megabytes = sum(sizes[name] for name in read) // 1_000_000
@@ -205,6 +224,12 @@ class Workspace:
 
     def _private(self, *arguments: str) -> str:
         return git_text(f"--git-dir={self.git_dir}", *arguments, environment=neutral_environment())
+
+
+def copied_at(times: Sequence[float]) -> float | None:
+    """Return the time at which most of these files were written at once; None where they were written one by one."""
+    middle = median(times) if times else 0.0
+    return middle if sum(abs(time - middle) < COPY_SECONDS for time in times) * 2 > len(times) else None
 
 
 def _quoted(objects: Path) -> str:
@@ -256,7 +281,7 @@ class Watcher:
                 if burst:
                     self._changed()
         except OSError as error:
-            logger.error("The folder cannot be watched: %s. Saved files are not picked up.", error)
+            logger.error("The folder cannot be watched: %s. Saved files are not noticed.", error)
         finally:
             self._watching.set()
 
@@ -291,5 +316,7 @@ def repository(source: Source, data: Path, tokens: Iterable[str], *, first: bool
     """
     folder = FIRST if first else f"repository-{_FOREIGN.sub('_', source.name)}.git"
     workspace = Workspace(source, data / folder)
-    api = GitHubApi(GitRepository(workspace.git_dir), source.name, private=True, writable=first, tokens=tokens)
+    api = GitHubApi(
+        GitRepository(workspace.git_dir, workspace.saved), source.name, private=True, writable=first, tokens=tokens
+    )
     return Repository(source, workspace, api)

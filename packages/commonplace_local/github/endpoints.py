@@ -12,7 +12,8 @@ from urllib.parse import quote
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from commonplace_local.github.git import SHA, GitRepository
+from commonplace.repository.github import WORKING_COPY
+from commonplace_local.github.git import SHA, GitObject, GitRepository
 
 DOCUMENTATION = "https://docs.github.com/rest"
 
@@ -103,9 +104,12 @@ class Endpoints:
             return tuple(self._given)
 
     def commit(self, request: Request, ref: str) -> Response:
-        sha = self._commit_sha(ref)
+        found = self._named(ref)
+        sha = found.sha
         if wants(request, "sha"):
-            return raw_response(sha.encode(), "application/vnd.github.sha", tag=sha)
+            answer = raw_response(sha.encode(), "application/vnd.github.sha", tag=sha)
+            answer.headers |= {WORKING_COPY: "true"} if self.repository.is_working_copy(found) else {}
+            return answer
         return json_response({"sha": sha, "url": self._url(request, f"commits/{sha}")}, tag=sha)
 
     def tree(self, request: Request, ref: str) -> Response:
@@ -182,10 +186,13 @@ class Endpoints:
         return json_response({"data": {"repository": {"object": found}}})
 
     def _commit_sha(self, ref: str) -> str:
+        return self._named(ref).sha
+
+    def _named(self, ref: str) -> GitObject:
         commit = self.repository.commit(ref)
         if commit is None:
             raise Refused(422, f"No commit found for SHA: {ref}")
-        return commit.sha
+        return commit
 
     def _url(self, request: Request, rest: str) -> str:
         return f"{request.host_url}repos/{quote(self.name)}/{quote(rest)}"

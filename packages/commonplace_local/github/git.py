@@ -7,7 +7,7 @@ import subprocess
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,8 @@ ARCHIVE_BLOCK_BYTES = 1 << 20
 GZIP = 31
 """The window size of zlib: the largest one, in a gzip file."""
 DATES_KEPT = 8
+WORKING_COPY = "working-copy@localhost"
+"""The address of the committer of a laptop's own commits, of files that their user has not committed."""
 ABSENT = b"BAD"
 """The text that `git ls-tree -l` prints for the size of an object that a partial clone does not hold."""
 
@@ -158,12 +160,13 @@ class TreeEntry:
 
 
 class GitRepository:
-    """Reads one repository; never writes."""
+    """Reads one repository; never writes. `saved` returns when a file of a working copy was saved, or None."""
 
-    def __init__(self, git_dir: Path) -> None:
+    def __init__(self, git_dir: Path, saved: Callable[[str], float | None] = lambda _: None) -> None:
         self.git_dir = git_dir
+        self._saved = saved
         self._objects = ObjectReader(git_dir)
-        self._dates: OrderedDict[str, dict[str, str]] = OrderedDict()
+        self._dates: OrderedDict[str, dict[str, str | None]] = OrderedDict()
         self._dates_lock = threading.Lock()
 
     def close(self) -> None:
@@ -178,6 +181,9 @@ class GitRepository:
         if found := self._objects.read(f"refs/heads/{name}^{{commit}}"):
             return found
         return self._objects.read(f"{name}^{{commit}}") if SHA.fullmatch(name) else None
+
+    def is_working_copy(self, commit: GitObject) -> bool:
+        return f" <{WORKING_COPY}> ".encode() in commit.body.partition(b"\n\n")[0]
 
     def blob(self, sha: str) -> bytes | None:
         found = self._objects.read(sha) if SHA.fullmatch(sha) else None
@@ -227,7 +233,7 @@ class GitRepository:
         if process.wait():
             raise GitError("git archive failed")
 
-    def last_changed(self, commit: str) -> dict[str, str]:
+    def last_changed(self, commit: str) -> dict[str, str | None]:
         """Path -> committer time (ISO 8601, UTC) of the last commit that touched it, from one walk over the history."""
         with self._dates_lock:
             if commit not in self._dates:
@@ -254,18 +260,20 @@ class GitRepository:
             return False
         return True
 
-    def _walk(self, commit: str) -> dict[str, str]:
+    def _walk(self, commit: str) -> dict[str, str | None]:
         """A commit on top of a known one costs only itself."""
         known = next((sha for sha in reversed(self._dates) if self.is_ancestor(sha, commit)), None)
         revisions = [commit, f"^{known}"] if known else [commit]
-        log = self._git("log", "-z", "--format=%x01%x02%ct", "--name-only", "--no-renames", "-c", *revisions)
-        dates: dict[str, str] = {}
-        when = ""
+        log = self._git("log", "-z", "--format=%x01%x02%ct %ce", "--name-only", "--no-renames", "-c", *revisions)
+        dates: dict[str, str | None] = {}
+        when, committer = 0.0, ""
         for field in log.split(b"\0"):
             if field.startswith(b"\x01\x02"):
-                when = f"{datetime.fromtimestamp(int(field[2:]), UTC):%Y-%m-%dT%H:%M:%SZ}"
-            elif field:
-                dates.setdefault(_text(field.removeprefix(b"\n")), when)
+                seconds, _, committer = _text(field[2:]).partition(" ")
+                when = float(seconds)
+            elif field and (path := _text(field.removeprefix(b"\n"))) not in dates:
+                time = self._saved(path) if committer == WORKING_COPY else when
+                dates[path] = None if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%SZ}"
         return (self._dates[known] | dates) if known else dates
 
     def _git(self, *arguments: str) -> bytes:
