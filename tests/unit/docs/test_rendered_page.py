@@ -29,7 +29,7 @@ SHOWN = [
     *(
         '<p dir="auto" id="^low-water">',
         '<code class="language-python">',
-        '<code class="math" dir="ltr">h = h_0 + a \\cdot \\sin t</code>',
+        "<math><mi>h</mi><mo>=</mo><msub><mi>h</mi><mn>0</mn></msub>",
     ),
 ]
 

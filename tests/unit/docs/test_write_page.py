@@ -3,11 +3,13 @@
 import re
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace.documents.content.paths import DEFAULT_EXCLUDES
 from commonplace_local import cli
+from commonplace_local.cli.init import WORKFLOW, contents
 from tests.unit.docs.pages import ROOT, blocks, rows, section
 
 PAGE = ROOT / "docs" / "write" / "write-content.md"
@@ -59,3 +61,9 @@ def test_a_command_answers_as_the_page_prints(marker: str, monkeypatch: pytest.M
     answer = CliRunner().invoke(cli.app, command)
     assert shown in answer.stdout
     assert answer.exit_code == (1 if command[0] == "why" else 0)
+
+
+def test_the_workflow_that_is_shown_does_what_the_one_of_init_does() -> None:
+    (shown,) = (yaml.safe_load(block.text) for block in blocks(PAGE, "yaml") if "jobs:" in block.text)
+    written = yaml.safe_load(contents()[WORKFLOW])
+    assert shown["jobs"] == written["jobs"] and shown["permissions"] == written["permissions"]
