@@ -100,3 +100,16 @@ def test_the_keyboard_gets_past_the_list_of_endpoints(browser: Browser, url: str
         visit.page.keyboard.press("Tab")
         expect(visit.page.locator("main a").first).to_be_focused()
         visit.check()
+
+
+def test_without_scripts_every_operation_is_read(browser: Browser, url: str) -> None:
+    with visiting(browser, None, at=[url], java_script_enabled=False) as visit:
+        visit.go(f"{url}/docs")
+        operation = visit.page.locator("#getEntry")
+        operation.locator("summary").first.click()
+        expect(operation).to_contain_text("GET /api/v1/entries/{contentType}/{id}")
+        expect(operation).to_contain_text("Id of the document within its type")
+        expect(operation.get_by_role("button")).to_have_count(0)
+        expect(operation.get_by_role("textbox")).to_have_count(0)
+        assert visit.page.locator("details.operation").count() == visit.page.locator("#endpoints a").count() > 20
+        visit.check()

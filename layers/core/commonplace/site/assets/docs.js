@@ -63,4 +63,4 @@ function openFromAddress() {
   wanted.querySelector("summary").focus();
 }
 addEventListener("hashchange", openFromAddress);
-openFromAddress();
+addEventListener("load", () => requestAnimationFrame(openFromAddress)); // After the browser has followed the fragment itself.
