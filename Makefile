@@ -9,7 +9,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 # Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dev setup setup-all test test-fast soak lint types contracts unit real integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-lessons bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all wheel test test-fast soak lint types contracts unit real integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-lessons bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -24,6 +24,9 @@ setup: $(UV) ## Install what `commonplace` needs into .venv, and extras: make se
 
 setup-all: $(UV) ## Install everything the tests need as well
 	@$(UV) sync --locked --quiet --all-groups --all-extras
+
+wheel: $(UV) ## Build the wheel into dist/
+	@$(UV) build --quiet
 
 dev: setup ## Serve the sample knowledge base on this machine
 	@$(RUN) commonplace dev $(ARGS)
@@ -116,4 +119,4 @@ deploy: cdk ## Deploy to the AWS account of your credentials: make deploy ARGS="
 	@$(RUN) python -m infra.node npx cdk deploy --all --outputs-file outputs.json $(ARGS)
 
 clean: ## Remove everything that was built or installed
-	rm -rf .venv .tools .data cdk.out node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .tools .data dist cdk.out node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,9 +10,9 @@ import typer
 from commonplace_local.cli import app, parser
 from tests.unit.docs.pages import ROOT, Command, commands, label, pages
 
-PLAIN = {"aws", "curl", "export", "mkdir", "npm", "npx", "printf", "python", "source"}
+PLAIN = {"aws", "curl", "export", "mkdir", "npm", "npx", "pipx", "printf", "python", "source", "uvx"}
 """Commands that are not ours: tests/integration/test_tutorial.py and test_federation_page.py run `curl`, `mkdir` and
-`printf`, tests/browser/test_sites.py Astro."""
+`printf`, tests/integration/test_wheel.py `uvx` and `pipx`, tests/browser/test_sites.py Astro."""
 CDK = {"bootstrap", "destroy", "diff"}
 
 

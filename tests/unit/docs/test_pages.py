@@ -31,7 +31,8 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 def test_every_dependency_has_its_line_and_every_line_its_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    groups = project["dependency-groups"].values()
+    extras = [item for item in project["project"]["optional-dependencies"].items() if item[0] != "all"]
+    groups = [*project["dependency-groups"].values(), *(packages for _, packages in extras)]
     required = [*project["project"]["dependencies"], *(item for group in groups for item in group)]
     names = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in required}
     assert set(first_cells(ROOT / "docs" / "inside" / "dependencies.md")) == names
