@@ -8,6 +8,9 @@ from functools import lru_cache
 FRONT_PAGES = ("index", "readme")
 """Stems of the page that stands for its folder, in any letter case; the first wins where a folder has both."""
 
+HOME_PAGES = (*FRONT_PAGES, "home")
+"""Stems of the page at the top that stands for the whole."""
+
 _MARKDOWN_SUFFIX = re.compile(r"\.(?:md|markdown)\Z", re.IGNORECASE)
 _APOSTROPHES = dict.fromkeys(map(ord, "'’‘ʼ`´"))  # They leave no gap: `don't` is `dont`
 
@@ -35,6 +38,12 @@ def front_pages(paths: Iterable[str]) -> dict[str, str]:
         key=lambda path: (not path.endswith("index.md"), FRONT_PAGES.index(stem(path).casefold()), path), reverse=True
     )
     return {path.rpartition("/")[0]: path for path in fronts}
+
+
+def home_pages(paths: Iterable[str]) -> list[str]:
+    """Return the pages at the top that may stand for the whole, first choice first."""
+    tops = [path for path in paths if "/" not in path and is_markdown(path) and stem(path).casefold() in HOME_PAGES]
+    return sorted(tops, key=lambda path: (HOME_PAGES.index(stem(path).casefold()), path))
 
 
 def slug(text: str) -> str:

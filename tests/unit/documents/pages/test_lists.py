@@ -1,8 +1,11 @@
 """Home, and the lists of documents by type, group, release and tag."""
 
+import html
+
 from starlette.testclient import TestClient
 
-from tests.fakes.library import FakeLibrary, make
+from commonplace.documents.content.document import SHOWS_EVERYTHING
+from tests.fakes.library import COMMIT, FakeLibrary, garden, make
 from tests.fakes.search import FakeSearch
 from tests.unit.documents.pages.conftest import World
 
@@ -25,6 +28,60 @@ def test_home_shows_what_changed_last_first(client: TestClient) -> None:
         < page.index("/d/practice/seed-swap")
         < page.index("/d/index/garden")
     )
+
+
+def test_home_shows_the_text_of_the_page_that_stands_for_the_whole(client: TestClient) -> None:
+    page = client.get("/").text
+    assert '<p dir="auto">About the garden.</p>' in page
+    assert page.count("<h1") == 1
+    assert page.index("About the garden.") < page.index("New and changed")
+
+
+def test_home_takes_the_index_before_a_readme_and_a_home_page_in_any_letter_case() -> None:
+    store = FakeLibrary()
+    pages = {
+        name: make("file", name, f"{name}.md", content=f"Words of {name}.\n") for name in ("HOME", "ReadMe", "Index")
+    }
+    inner = make("file", "inner", "docs/index.md", content="Words of a folder.\n")
+    for count, name in enumerate(pages, 1):
+        store.publish([inner, *list(pages.values())[:count]])
+        page = World(store, FakeSearch()).client().get("/").text
+        assert f"Words of {name}." in page
+        assert page.count("Words of ") == 1
+    store.publish([inner])
+    assert "Words of" not in World(store, FakeSearch()).client().get("/").text
+
+
+def test_a_card_shows_the_date_that_its_author_wrote_before_that_of_the_last_change(client: TestClient) -> None:
+    page = client.get("/t/seeds").text
+    assert "2 November 2025" in page
+    assert ">1 March 2026" not in page
+    assert "1 January 2026" in client.get("/types/index").text
+
+
+def test_where_nothing_says_when_it_changed_the_newest_dates_come_first() -> None:
+    store = FakeLibrary()
+    dates = {"old": "2020-01-01", "new": "2024-01-01", "none": None}
+    store.publish([make("file", name, f"docs/{name}.md", date=date) for name, date in dates.items()])
+    page = World(store, FakeSearch()).client().get("/").text
+    assert page.index("/d/file/new") < page.index("/d/file/old") < page.index("/d/file/none")
+
+
+def test_a_commit_that_nobody_has_is_named_nowhere() -> None:
+    store = FakeLibrary()
+    store.publish(garden(), working_copy=True)
+    page = World(store, FakeSearch()).client().get("/d/file/rules").text
+    assert COMMIT[:7] not in page
+    assert "Updated <time" in page
+    assert "Cite this page" in page
+
+
+def test_every_page_says_where_everything_is_shown(world: World) -> None:
+    for path in ("/", "/types", "/d/file/rules"):
+        assert SHOWS_EVERYTHING not in html.unescape(world.client().get(path).text)
+    world.store.publish(garden(), everything=True)
+    for path in ("/", "/types", "/d/file/rules"):
+        assert SHOWS_EVERYTHING in html.unescape(world.client().get(path).text)
 
 
 def test_an_empty_knowledge_base_says_what_to_do() -> None:

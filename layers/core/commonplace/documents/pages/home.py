@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -22,10 +24,12 @@ from commonplace.documents.pages import tree
 from commonplace.documents.pages.services import Services, Window, list_url, page_number
 from commonplace.kernel.errors import NotFound
 from commonplace.kernel.terms import key
+from commonplace.repository.slugs import home_pages
 from commonplace.search.filters import Filters
 from commonplace.web.pages.declaration import Link
 
 LATEST = 8
+LONG_AGO = datetime.fromtimestamp(0, UTC)
 FEW = 24  # Groups and tags of the home page
 MAX_NAME_CHARACTERS = 200  # Of a name that is compared with others
 
@@ -85,7 +89,7 @@ def type_named(catalogue: Catalogue, name: str) -> str:
 
 def routes(services: Services) -> list[Route]:
     async def get_home(request: Request) -> Response:
-        return services.answer(request, "home.html", ("home",), _home)
+        return services.answer(request, "home.html", ("home",), lambda edition: _home(services, edition))
 
     async def get_types(request: Request) -> Response:
         if folder := request.query_params.get("folder", "").strip("/"):
@@ -208,11 +212,16 @@ def nearest(services: Services, path: str) -> Sequence[Link]:
     return [Link(list_url(kind.path, name), name) for name in close]
 
 
-def _home(edition: Edition) -> dict[str, Any]:
-    catalogue = edition.catalogue
+def _home(services: Services, edition: Edition) -> dict[str, Any]:
+    catalogue, by_path = edition.catalogue, edition.manifest.by_path
+    front = next((by_path[path] for path in home_pages(by_path)), None)
+    stored = services.library.documents([front])[0] if front else None
+    by_date = catalogue.select(Selection(), "-date")
     return {
         "count": len(catalogue.entries),
-        "latest": catalogue.select(Selection(), "-updated")[:LATEST],
+        "front": front,
+        "text": services.renderer.render(front, json.loads(stored.body)["content"]) if front and stored else None,
+        "latest": sorted(by_date, key=lambda entry: entry.updated_at or LONG_AGO, reverse=True)[:LATEST],
         "types": types(catalogue),
         "groups": facets.groups(catalogue)[:FEW],
         "releases": facets.releases(catalogue)[:FEW],
