@@ -43,7 +43,9 @@ app = commands()
 
 @app.command()
 def dev(
-    path: Annotated[Path | None, typer.Argument(help="A clone, or any folder of Markdown; else the sample.")] = None,
+    path: Annotated[
+        str | None, typer.Argument(help="A folder, owner/name on GitHub, or a Git URL; default: the sample.")
+    ] = None,
     *,
     branch: Annotated[str | None, typer.Option(help="A clone's branch; default: the one checked out.")] = None,
     port: Annotated[
@@ -55,6 +57,9 @@ def dev(
     opensearch_url: Annotated[
         str | None, typer.Option(metavar="URL", help="A running node, for --engine opensearch.")
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Also show files that say nothing about publishing.")
+    ] = False,
     tier: Annotated[
         Literal["public", "member", "vibecoder"] | None,
         typer.Option(help="Take agents without a token for accounts of this tier; default: for nobody."),
@@ -95,12 +100,7 @@ def dev(
         require("opensearch", "--engine opensearch")
     if rpc or chain or allow:
         require("wallets", "A wallet (--rpc, --chain, --allow)")
-    if path is not None:
-        source = clone(path, branch)
-    elif branch is not None:
-        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
-    else:
-        source = plain_folder(SAMPLE, SAMPLE_NAME)
+    source = source_of(path, branch)
     if data and source.git_dir is None and data.resolve().is_relative_to(source.folder):
         raise CommandError("The data folder lies inside the folder that is served.", "Name one elsewhere with --data.")
     catalogues = catalogues_of(source, catalogue or (), sample=path is None)
@@ -113,12 +113,15 @@ def dev(
         chat_environment,
         fetch_detector,
         model_environment,
+        name_environment,
         site_environment,
     )
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     screen = Screen()
-    site = (SAMPLE_SITE if path is None else {}) | site_environment(os.environ)
+    shown = {"SHOW_EVERYTHING": "true"} if everything else {}
+    named_so = SAMPLE_SITE if path is None else name_environment(source, everything=everything)
+    site = shown | named_so | site_environment(os.environ)
     told = site | model_environment(os.environ) | chat_environment(chat, chat_url, os.environ)
     if chat_url and not answers(chat_url):
         screen.say(
@@ -156,6 +159,18 @@ def dev(
         raise typer.Exit(INTERRUPTED if once else 0) from None
     if not whole:
         raise typer.Exit(1)
+def source_of(path: str | None, branch: str | None) -> Source:
+    """Return what is served: a folder before a repository of the same name. Raises CommandError."""
+    if path is not None:
+        from commonplace_local.dev.remote import address, fetched
+
+        url = None if Path(path).expanduser().exists() else address(path)
+        return fetched(url, branch) if url else clone(Path(path), branch)
+    if branch is not None:
+        raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
+    return plain_folder(SAMPLE, SAMPLE_NAME)
+
+
 
 
 def partners_named(given: Sequence[str]) -> dict[str, str]:

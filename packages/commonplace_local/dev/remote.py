@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -90,7 +91,7 @@ def fetched(url: str, branch: str | None = None, clones: Path = CLONES) -> Sourc
         if not git_answer("rev-parse", "--verify", f"{BRANCHES}{known}", directory=folder):
             raise
         typer.echo(f"{error.message} Showing what was fetched last.", err=True)
-        return clone(folder, known)
+        return replace(clone(folder, known), origin=url)
     facts = [line.partition("\t") for line in listed.splitlines()]
     heads = [ref.removeprefix(BRANCHES) for _, _, ref in facts if ref.startswith(BRANCHES)]
     default = next((told.removeprefix(f"ref: {BRANCHES}") for told, _, ref in facts if told.startswith("ref: ")), "")
@@ -105,7 +106,7 @@ def fetched(url: str, branch: str | None = None, clones: Path = CLONES) -> Sourc
     objects = _git(url, folder, "rev-list", "--objects", "--no-walk", "--missing=print", f"{BRANCHES}{shown}")
     if missing := "".join(f"{line[1:]}\n" for line in objects.splitlines() if line.startswith("?")):
         _git(url, folder, *fetch, "--stdin", "origin", data=missing.encode())
-    return clone(folder, shown)
+    return replace(clone(folder, shown), origin=url)
 
 
 def _git(url: str, folder: Path, *arguments: str, data: bytes = b"") -> str:

@@ -14,12 +14,12 @@ from urllib.parse import quote
 from rich.console import Console
 from rich.table import Table
 
-from commonplace.documents.content.document import Manifest
-from commonplace.documents.sync.report import Report
+from commonplace.documents.content.document import SHOWS_EVERYTHING, Manifest
+from commonplace.documents.sync.report import Report, SkippedFile
 from commonplace.reference.sync.plan import CatalogueReport
 from commonplace_local.dev.laptop import Laptop, Progress
 from commonplace_local.dev.source import Source, has_commits
-from commonplace_local.findings import EXAMPLES, finding_lines, tally_line
+from commonplace_local.findings import EXAMPLES, finding_lines, sentence, tally_line
 from commonplace_local.knowledge_folder import SAMPLE
 from commonplace_local.reports import catalogue_line, failure_of, problem_line
 from commonplace_local.terminal import counted, printable
@@ -29,6 +29,19 @@ PLAIN_WIDTH = 120
 PLAIN_INTERVAL_SECONDS = 2.0
 PATHS_SHOWN = 1000
 PROBLEMS_SHOWN = 20
+FRONTMATTER = frozenset(
+    {
+        "duplicate-key",
+        "frontmatter-too-large",
+        "malformed-frontmatter",
+        "nested-too-deeply",
+        "not-a-mapping",
+        "unclosed-frontmatter",
+    }
+)
+SAYS_NOTHING = FRONTMATTER | {"no-frontmatter", "no-publish", "empty-file"}
+"""Codes of files that say nothing about publishing, as far as they can be read."""
+MALFORMED = ("has malformed frontmatter", "have malformed frontmatter")
 NO_PUBLISH = ("has no `publish: true`", "have no `publish: true`")
 WHY = {
     "publish is not true": NO_PUBLISH,
@@ -63,6 +76,19 @@ class Outcome:
     """Paths of a folder without Git that are too large to be served."""
     why: str = ""
     """The command that says more of a file."""
+    place: str = ""
+    """What `dev` was called with."""
+
+    @property
+    def everything(self) -> bool:
+        return self.manifest is not None and self.manifest.everything
+
+    @property
+    def not_shown(self) -> list[SkippedFile]:
+        """Files that would be shown, were it not for what they say or how they say it."""
+        content = self.report.judged().exclusions.is_content if self.report else None
+        skipped = self.report.skipped if self.report else ()
+        return [one for one in skipped if content and content(one.path) and not one.kept_last_good]
 
     @property
     def shown(self) -> str:
@@ -71,17 +97,29 @@ class Outcome:
             return "Shows nothing"
         exclusions = self.report.judged().exclusions
         reasons = Counter(
-            WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
-            for one in self.report.skipped
-            if exclusions.is_content(one.path) and not one.kept_last_good
+            MALFORMED if _code(one) in FRONTMATTER else WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
+            for one in self.not_shown
         )
         for path in filter(exclusions.is_misplaced, self.files):
             reasons[LEFT_OUT if exclusions.by(path) else SUFFIX] += 1
         reasons[TOO_LARGE] += sum(map(exclusions.is_content, self.large))
         told = ", ".join(f"{count:,} {why[count > 1]}" for why, count in reasons.most_common() if count)
         shown = self.report.counts.documents
+        silent = all(_code(one) in SAYS_NOTHING and one.reason != "draft" for one in self.not_shown)
+        if not shown and self.not_shown and silent and not self.everything:
+            told = "none says `publish: true`" if (+reasons).keys() == {NO_PUBLISH} else told
+            offer = f"To read all of them here: commonplace dev {shlex.quote(self.place)} --everything"
+            return f"Shows 0 of {counted(reasons.total(), 'file', 'files')}: {told}. {offer}"
         of = f"Shows {shown:,} of {counted(shown + reasons.total(), 'file', 'files')}"
         return f"{of}: {told}; `{self.why}` says more" if told else of
+
+    def shown_lines(self, *, files: bool) -> Iterator[str]:
+        """Yield that, and where everything is shown, why each of the other `files` is not."""
+        yield self.shown
+        if self.everything:
+            yield SHOWS_EVERYTHING
+            for one in self.not_shown[:PROBLEMS_SHOWN] if files else ():
+                yield f"  {printable(one.path)}: {sentence(one.problem) if one.problem else one.reason}"
 
 
 def judge(laptop: Laptop) -> Outcome:
@@ -92,8 +130,10 @@ def judge(laptop: Laptop) -> Outcome:
     head, large = laptop.workspace.head, laptop.workspace.large
     files = tuple(one.path for one in laptop.api.repository.tree(head, recursive=True)) if head else ()
     plain = laptop.source.git_dir is None and laptop.source.folder != SAMPLE
-    why = "commonplace why FILE" + (f" --root {shlex.quote(str(laptop.source.folder))}" if plain else "")
-    return Outcome(manifest, laptop.report(), tuple(faults), catalogues, files, large, why)
+    place = laptop.source.origin or str(laptop.source.folder)
+    why = "commonplace why FILE" + (f" --root {shlex.quote(place)}" if plain else "")
+    why = "commonplace sync report" if laptop.source.origin or (manifest and manifest.everything) else why
+    return Outcome(manifest, laptop.report(), tuple(faults), catalogues, files, large, why, place)
 
 
 def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
@@ -146,6 +186,10 @@ def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | No
             yield f"The index of the catalogue {one.name} lacks {missing} entries, and has {extra} that are gone."
 
 
+def _code(one: SkippedFile) -> str:
+    return one.problem.code if one.problem else ""
+
+
 Teller = Callable[[Progress], None]
 
 
@@ -193,11 +237,10 @@ class Screen:
             self.say(f"Over 5 MB and never served: {counted(len(outcome.large), 'file', 'files')} ({names})")
         if outcome.report:
             counts = outcome.report.counts
-            if not counts.documents:
-                self.say(f"No page is published: {ADD_A_PAGE}")
             for line in finding_lines(outcome.report.judged(), every=verbose):
                 self.say(line)
-            self.say(outcome.shown)
+            for line in outcome.shown_lines(files=not verbose):
+                self.say(line)
             documents = counted(counts.documents, "document", "documents")
             self.say(f"{documents}, {counted(counts.attachments, 'attachment', 'attachments')}")
             self.say(tally_line(outcome.report.tally))

@@ -230,13 +230,14 @@ def keep_up(laptop: Laptop, screen: Screen) -> None:
     changed = threading.Event()
     changed.set()  # what was saved during the first sync
     watchers = [Watcher(one.source, changed.set) for one in laptop.repositories]
-    folders = ", ".join(str(one.source.folder) for one in laptop.repositories)
-    ready = f"ready: {laptop.url} (watching {folders}; Ctrl-C ends it)"
+    folders = ", ".join(str(one.source.folder) for one in laptop.repositories if not one.source.origin)
+    watching = f"watching {folders}" if folders else "fetched again at each start"
+    ready = f"ready: {laptop.url} ({watching}; Ctrl-C ends it)"
     empty = laptop.workspace.is_empty
     try:
         for watcher in watchers:
             watcher.start()
-        screen.say(f"Nothing to serve yet: {ADD_A_PAGE} (watching {folders}; Ctrl-C ends it)" if empty else ready)
+        screen.say(f"Nothing to serve yet: {ADD_A_PAGE} ({watching}; Ctrl-C ends it)" if empty else ready)
         _follow_saves(laptop, screen, changed, first=ready if empty else None)
     finally:
         for watcher in watchers:

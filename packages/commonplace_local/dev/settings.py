@@ -1,6 +1,7 @@
 """Settings of functions on a laptop: endpoints of chains, wallets that are allowed without a hat, embedding model."""
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,8 +12,11 @@ import typer
 
 from commonplace.identity.principals import Tier
 from commonplace_local.cloud.template import stem
+from commonplace_local.dev.source import Source
 from commonplace_local.errors import CommandError
 from commonplace_local.extras import install_command, is_installed, require
+from commonplace_local.github.git import git
+from commonplace_local.terminal import printable
 from commonplace_local.wheel_models import MINILM, RAMPART, NotFetched, WheelModel
 
 CHAINS = ("optimism", "mainnet")
@@ -81,6 +85,28 @@ def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
             raise CommandError(f"--allow {text} is no wallet with a tier.", hint)
         rules["addresses"][match[1].lower()] = {"tier": match[2]}
     return {"ROLE_MAP": json.dumps(rules)}
+
+
+def name_environment(source: Source, *, everything: bool) -> dict[str, str]:
+    """Return the name of a knowledge base: the title of its home page if that is shown, else its folder's name."""
+    from commonplace.documents.content.normalise import normalise
+    from commonplace.documents.content.reader import Published, judge
+    from commonplace.repository.slugs import HOME_PAGES, home_pages
+
+    def read(path: str) -> bytes:
+        if source.work_tree:
+            return (source.work_tree / path).read_bytes()
+        return git("cat-file", "blob", f"{source.revision}:{path}", directory=source.folder)
+
+    listing = ("ls-tree", "--name-only", "-z", str(source.revision))
+    if source.work_tree:
+        paths = [file.name for file in source.work_tree.iterdir() if file.is_file() and not file.is_symlink()]
+    else:
+        paths = os.fsdecode(git(*listing, directory=source.folder)).split("\0")
+    verdicts = ((path, judge(read(path), everything=everything)) for path in home_pages(paths))
+    titles = (normalise(path, one.file).title for path, one in verdicts if isinstance(one, Published))
+    folder = source.folder.name.removesuffix(".git")
+    return {"SITE_NAME": printable(next((one for one in titles if one.casefold() not in HOME_PAGES), folder))[:80]}
 
 
 def site_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -42,6 +42,8 @@ class Source:
     """The revision that the head is read from in the user's repository."""
     work_tree: Path | None
     """The folder whose files are shown; None when only the branch's head counts."""
+    origin: str | None = None
+    """The address elsewhere that it was fetched from."""
 
     @property
     def url(self) -> str | None:
