@@ -24,7 +24,7 @@ Url = Annotated[
     str | None,
     typer.Option(help="Base URL of a deployment; default: COMMONPLACE_URL. The token is in COMMONPLACE_TOKEN."),
 ]
-Org = Annotated[str | None, typer.Option("--org", help="Organisation, where no token says it; default: its own.")]
+Org = Annotated[str | None, typer.Option("--org", help="Organisation, if no token names one; default: its own.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def _choose(place: Place) -> tuple[str, str | None]:
     options = {"--url": place.url, "--data": place.data, "--outputs": place.outputs, "--stage": place.stage}
     named = [option for option, value in options.items() if value]
     if len(named) > 1:
-        raise Ambiguous(f"{' and '.join(named)} name two servers.", "Keep the one that you mean.")
+        raise Ambiguous(f"{' and '.join(named)} name two servers.", "Use one of them.")
     if named:
         return named[0], web_address(place.url) if place.url else None
     address = os.environ.get(URL_VARIABLE, "").strip()
@@ -111,7 +111,7 @@ def _choose(place: Place) -> tuple[str, str | None]:
     if here and url not in here:
         running = next(iter(here))
         raise Ambiguous(
-            f"Two servers may be meant: {url} of {URL_VARIABLE}, and the commonplace dev here, {running}.",
+            f"Two servers are possible: {url} of {URL_VARIABLE}, and the commonplace dev here, {running}.",
             f"Choose: --url {url}, or --data {here[running]}.",
         )
     return URL_VARIABLE, url
@@ -131,8 +131,8 @@ def _organisation(token: str | None, place: Place) -> str | None:
     if place.organisation and place.organisation != organisation:
         told = f"is for {organisation}" if organisation else "says which organisation it is for"
         raise CommandError(
-            f"--org {place.organisation} cannot be had: the token in {TOKEN_VARIABLE} {told}.",
-            f"Leave --org out, or put another token into {TOKEN_VARIABLE}.",
+            f"--org {place.organisation} is not available: the token in {TOKEN_VARIABLE} {told}.",
+            f"Omit --org, or set another token in {TOKEN_VARIABLE}.",
         )
     return organisation
 
@@ -164,7 +164,7 @@ def minted(deployment: Deployment, organisation: str, grant: Grant) -> Iterator[
         if not type(error).__module__.startswith("botocore."):
             raise
         raise Unreachable(
-            f"No token can be made: {type(error).__name__}.", "Is it running? Try its /health."
+            f"No token can be created: {type(error).__name__}.", "Is it running? Try its /health."
         ) from error
     try:
         yield token

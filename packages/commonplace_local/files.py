@@ -81,4 +81,4 @@ def whole(file: Path) -> Iterator[TextIO]:
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
-        raise CommandError(f"{file} cannot be written: {error.strerror}.", "Nothing of it was changed.") from error
+        raise CommandError(f"{file} cannot be written: {error.strerror}.", "The file is unchanged.") from error

@@ -61,7 +61,7 @@ def place(problem: Problem | None) -> str:
 
 def sentence(problem: Problem) -> str:
     """What is wrong, what is written there, and the cure."""
-    written = f", written: {problem.written}" if problem.written else ""
+    written = f", found: {problem.written}" if problem.written else ""
     return f"{problem.message}{written}" + (f" ({problem.hint})" if problem.hint else "")
 
 
@@ -71,11 +71,11 @@ def summary_lines(findings: Findings) -> Iterator[str]:
     types = ", ".join(f"{count} {name}" for name, count in types_of(findings.published.values()).items())
     reasons = Counter(skip.reason for skip in findings.skipped.values()).most_common()
     why = f" ({', '.join(f'{count} {reason}' for reason, count in reasons)})" if reasons else ""
-    yield f"{len(findings.published)} published ({types or 'nothing'}), {len(findings.skipped)} not{why}"
+    yield f"{len(findings.published)} published ({types or 'nothing'}), {len(findings.skipped)} not published{why}"
 
 
 def tally_line(tally: Tally) -> str:
-    return f"To mend: {tally}"
+    return f"Found {tally}"
 
 
 def judgement_lines(judgement: Judgement, address: str | None = None) -> Iterator[str]:
@@ -90,11 +90,11 @@ def judgement_lines(judgement: Judgement, address: str | None = None) -> Iterato
     for problem in judgement.reasons:
         yield f"  {f'line {problem.line}: ' if problem.line else ''}{problem.message}"
         if problem.written:
-            yield f"    written: {problem.written}"
+            yield f"    found: {problem.written}"
         if problem.hint:
-            yield f"    cure:    {problem.hint}"
+            yield f"    fix:   {problem.hint}"
     if judgement.findings:
-        yield "In the same file:" if judgement.reasons else "To mend in it:"
+        yield "Other problems in this file:" if judgement.reasons else "Problems in this file:"
     yield from (f"  line {one.line or 1}: {one.severity}: {sentence(one)}" for one in judgement.findings)
 
 

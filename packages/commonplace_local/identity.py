@@ -32,7 +32,7 @@ class Identity:
         missing = [name for name in NEEDED if name not in self.deployment.outputs]
         if missing:
             hint = "Deploy this version, or start `commonplace dev` of it."
-            raise CommandError(f"Nobody can sign in there: it has no {', '.join(missing)}.", hint)
+            raise CommandError(f"Sign-in is not available there: it has no {', '.join(missing)}.", hint)
 
     @cached_property
     def operating(self) -> "OperatorClients":
@@ -83,7 +83,7 @@ class Identity:
         resource = resources.canonical(base + path)
         if resource is None:
             paths = ", ".join(one.removeprefix(base) for one in resources.all())
-            raise InvalidInput(f"Nothing is served at {path[:80]}.", hint=f"It must be one of: {paths}.")
+            raise InvalidInput(f"There is no service at {path[:80]}.", hint=f"It must be one of: {paths}.")
         keys = SecretSigningKeys(self.deployment.client("secretsmanager"), self._of("SigningSecretArn"))
         token_endpoint = TokenEndpoint(
             store=self.grants,
@@ -137,7 +137,7 @@ class NoHats:
     """An operator's agents wear none."""
 
     def worn(self, address: str, *, fresh: bool = False) -> Any:  # noqa: ARG002 - the port's shape
-        raise AssertionError("nobody's hats are asked for here")
+        raise AssertionError("hats are not looked up here")
 
 
 def reach(target: Target) -> Identity:

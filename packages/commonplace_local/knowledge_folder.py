@@ -65,7 +65,7 @@ def read_folder(path: Path, exclude: Sequence[str] | None = None, root: Path | N
             top = Path(clone)
     inside = path.resolve() if path.is_dir() else path.parent.resolve() / path.name
     if not inside.is_relative_to(top.resolve()):
-        raise CommandError(f"{path} does not lie in {top}.", "Name a file or folder of this knowledge base.")
+        raise CommandError(f"{path} is not in {top}.", "Name a file or folder of this knowledge base.")
     only = inside.relative_to(top.resolve()).as_posix()
     listed = list_files(top)
     exclusions = Exclusions(exclude or DEFAULT_EXCLUDES)

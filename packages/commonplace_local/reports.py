@@ -31,8 +31,8 @@ PATHS_TOLD = 10
 """The files that are listed for one reason; `--all` has them all."""
 STATES = {
     "published": "published",
-    "refused": "refused, the one before goes on answering",
-    "pending": "waiting for files that GitHub did not give; the next run tries again",
+    "refused": "refused",
+    "pending": "pending, some files could not be fetched; the next run retries them",
     "failed": "the run failed",
 }
 
@@ -40,12 +40,12 @@ STOPPED = ("too-much-markup", "not-stored")
 """Codes of files that are not served as they stand: `status` names them, too."""
 
 CAUSES = {
-    "RepositoryRefused": "the credentials, the repository or the branch are not as GitHub knows them",
-    "RepositoryUnavailable": "GitHub does not answer",
-    "UntrustedTree": "the branch is empty, gone, or too large to be listed",
-    "LeaseHeld": "another run was publishing all the while",
-    "StoreUnavailable": "the store does not answer",
-    "MalformedSecret": "the secret with GitHub's credentials lacks a part",
+    "RepositoryRefused": "GitHub rejects the credentials, the repository or the branch",
+    "RepositoryUnavailable": "GitHub is not available",
+    "UntrustedTree": "the branch is empty, missing, or too large to list",
+    "LeaseHeld": "another run held the lease of publication",
+    "StoreUnavailable": "the store is not available",
+    "MalformedSecret": "the secret with GitHub's credentials is incomplete",
 }
 """The causes that end a run, in words."""
 
@@ -62,13 +62,13 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
         f"{counts.documents} documents: {counts.stored} stored, {counts.unchanged} unchanged, "
         f"{counts.removed} removed; {counts.attachments} attachments",
     ]
-    lines += [f"{report.pending} files are pending: the next run tries again"] if report.pending else []
+    lines += [f"{report.pending} files pending; the next run retries them"] if report.pending else []
     lines += [*_listed("Stored", report.stored), *_listed("Removed", report.removed)]
     lines += _by_reason(report, PATHS_TOLD if not verbose else len(report.skipped))
     kept = [item.path for item in report.skipped if item.kept_last_good]
-    lines += _listed("Served as they were before", kept)
+    lines += _listed("Served in their previous version", kept)
     if report.findings:
-        lines += ["", "## To mend", *finding_lines(findings, every=verbose)]
+        lines += ["", "## Problems", *finding_lines(findings, every=verbose)]
     lines += [tally_line(findings.tally)] if report.findings else ["", tally_line(findings.tally)]
     return "\n".join(lines) + "\n"
 
@@ -94,7 +94,7 @@ def last_findings(deployment: Deployment) -> Findings:
     manifest = manifest_of(deployment)
     report = stored_report(deployment, manifest.commit_sha) if manifest else None
     if manifest is None or report is None:
-        raise CommandError("There is no report of a sync yet.", "Ask for a run: commonplace sync run")
+        raise CommandError("There is no report of a sync yet.", "Start a run: commonplace sync run")
     return report.judged(manifest)
 
 
@@ -111,7 +111,7 @@ def summary_text(store: ObjectReader, summary: Summary, report: Report | None) -
         lines += [tally_line(report.tally)] if report else []
         lines += [finding_line(one) for one in report.findings if one.problem.code in STOPPED] if report else []
     if summary.checked_at:
-        lines.append(f"Looked last: {summary.checked_at:%Y-%m-%d %H:%M:%S} UTC")
+        lines.append(f"Last check: {summary.checked_at:%Y-%m-%d %H:%M:%S} UTC")
     return "\n".join(lines)
 
 
@@ -139,7 +139,7 @@ def rehearsal_text(rehearsal: "Rehearsal") -> str:
         ("New", rehearsal.new),
         ("Changed", rehearsal.changed),
         ("Removed", tuple(report.removed)),
-        ("Written again with the same content", rehearsal.same),
+        ("Rewritten with the same content", rehearsal.same),
     ):
         lines += _listed(title, refs)
     lines += _by_reason(report)
@@ -182,7 +182,7 @@ def catalogue_text(report: CatalogueReport) -> str:
     lines = [
         f"# Catalogue {report.catalogue}: {_state(report)}",
         "",
-        f"{report.repository}, branch {report.branch}{folder}; looked at commit {report.commit_sha or '-'}",
+        f"{report.repository}, branch {report.branch}{folder}; checked commit {report.commit_sha or '-'}",
         f"{_published(report)}, generation {report.generation}",
     ]
     if report.finished_at:
@@ -191,7 +191,7 @@ def catalogue_text(report: CatalogueReport) -> str:
     for title, ids in (("Added", report.added), ("Changed", report.changed), ("Removed", report.removed)):
         lines += _listed(title, ids[:IDS_TOLD], len(ids))
         lines += [f"- ... and {len(ids) - IDS_TOLD} more"] if len(ids) > IDS_TOLD else []
-    for title, severity in (("Errors", "error"), ("To mend", "warning")):
+    for title, severity in (("Errors", "error"), ("Warnings", "warning")):
         found = [one for one in report.problems if one.severity == severity]
         lines += _listed(title, [f"{one.code}: {problem_line(one)}" for one in found])
     return "\n".join(lines) + "\n"
@@ -208,7 +208,7 @@ def _state(report: CatalogueReport) -> str:
     if report.status == "failed":
         return f"{state}: {failure_text(report.error)}"
     found = [counted(len(report.errors), "error", "errors")] if report.errors else []
-    found += [f"{report.warnings} to mend"] if report.warnings else []
+    found += [counted(report.warnings, "warning", "warnings")] if report.warnings else []
     return ", ".join([state, *found])
 
 
@@ -236,9 +236,9 @@ def catalogue_lines(deployment: Deployment) -> Iterator[str]:
         if state.running:
             yield f"  running: {state.running}"
         elif state.pokes > state.done:
-            yield f"  open: {state.pokes - state.done} hints that no finished run covers"
+            yield f"  queued: {state.pokes - state.done} pushes that no finished run covers"
         if report and report.status == "refused":
-            yield f"  why: commonplace sync report --source {one.name}"
+            yield f"  details: commonplace sync report --source {one.name}"
 
 
 def catalogue_facts(deployment: Deployment) -> list[dict[str, Any]]:
@@ -263,7 +263,7 @@ def catalogue_report_text(deployment: Deployment, name: str, *, as_json: bool) -
     """The report of a catalogue's last run. Raises CommandError."""
     report = report_of(deployment.store, named_catalogue(deployment, name).name)
     if report is None:
-        hint = f"Ask for one: commonplace sync run --source {name}"
+        hint = f"Start one: commonplace sync run --source {name}"
         raise CommandError("No run of this catalogue has finished yet.", hint)
     if as_json:
         return json.dumps(report.model_dump(mode="json", by_alias=True), indent=2) + "\n"
@@ -275,8 +275,8 @@ def catalogue_outcome(deployment: Deployment, source: "CatalogueSource") -> str:
     report = report_of(deployment.store, source.name)
     line = catalogue_line(source.name, report)
     if report is None or report.status in ("failed", "pending"):
-        raise CommandError(f"{line}.", "Its execution and the functions' logs say why; the next run heals.")
+        raise CommandError(f"{line}.", "See its execution and the functions' logs; the next run retries.")
     if report.status == "refused":
-        hint = f"All of it: commonplace sync report --source {source.name}"
+        hint = f"Full report: commonplace sync report --source {source.name}"
         raise CommandError(f"{line}. First: {problem_line(report.errors[0])}", hint)
     return line

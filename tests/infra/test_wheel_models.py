@@ -78,7 +78,7 @@ def test_what_cannot_be_fetched_leaves_nothing_behind_and_says_what_to_do(
     assert list((tmp_path / "models").iterdir()) == []
     assert "Fetching the model all-MiniLM-L6-v2 (22 MB)" in capfd.readouterr().err
     fetch_detector()
-    assert "Until it is, no contribution is taken." in capfd.readouterr().err
+    assert "Until then contributions are refused." in capfd.readouterr().err
 
 
 def test_what_redacts_carries_its_model_unless_comprehend_reads(template: Template, prod: Template) -> None:

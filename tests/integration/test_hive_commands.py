@@ -46,7 +46,7 @@ def test_what_a_file_holds_is_stripped_reviewed_written_out_and_restored(shell: 
     assert queue["waiting"] == 3
     assert {*waiting} == {"Ask [NAME] ([EMAIL]) before the pool of the nightly job is set to ten.", *TEXTS[1:]}
     first, second, third = waiting.values()
-    assert "taken out: 1 EMAIL, 1 NAME" in " ".join(shell.hive("show", first).split())
+    assert "redactions: 1 EMAIL, 1 NAME" in " ".join(shell.hive("show", first).split())
     assert shell.hive("approve", first, second).splitlines() == [f"{first}: approved.", f"{second}: approved."]
     shell.hive("reject", third, "--reason", "Known already")
     assert "contributed 3: 2 approved, 1 rejected, 0 pending" in shell.hive("stats")

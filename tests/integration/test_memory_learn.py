@@ -160,8 +160,8 @@ def test_a_gate_that_is_passed_makes_the_failure_certain(shell: Shell, records: 
 
 def test_fifteen_stories_become_what_was_counted_and_can_be_asked_for(shell: Shell, records: dict[str, Path]) -> None:
     shell.right("parse", "lessons", str(FIXTURES / "LESSONS-LEARNED.md"), "-o", "seed-data/lessons.yaml", org="lessons")
-    assert shell.right("seed", org="lessons") == "seed-data/lessons.yaml: 70 entries imported, 0 there already.\n"
-    assert shell.right("seed", org="lessons") == "seed-data/lessons.yaml: 0 entries imported, 70 there already.\n"
+    assert shell.right("seed", org="lessons") == "seed-data/lessons.yaml: 70 entries imported, 0 skipped.\n"
+    assert shell.right("seed", org="lessons") == "seed-data/lessons.yaml: 0 entries imported, 70 skipped.\n"
     figures = json.loads(shell.right("stats", "--json", org="lessons"))
     assert (figures["total_entries"], figures["by_type"]["summary"], figures["by_type"]["fact"]) == (70, 15, 55)
     asked = ("search", "upload fails at the gateway", "--role", "dev", "--tag", "blocker", "--limit", "3", "--json")

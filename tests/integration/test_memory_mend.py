@@ -122,10 +122,10 @@ def test_an_entry_is_shown_and_mended(kb: Kb) -> None:
 def test_nothing_is_deleted_unless_it_was_written_down_and_confirmed(kb: Kb, tmp_path: Path) -> None:
     kb("seed", "--file", "seeds.yaml")
     refused = kb("delete", "--story", "T-1", right=False)
-    assert "Nobody can be asked here, so nothing was deleted." in refused.stderr
+    assert "There is no terminal for the confirmation; nothing was deleted." in refused.stderr
     kb("delete", right=False)
     taken = kb("delete", "--story", "T-1", "--yes", "-o", "seeds.yaml", right=False)
-    assert "seeds.yaml is there already." in taken.stderr
+    assert "seeds.yaml already exists." in taken.stderr
     assert len(listed(kb)) == 4
 
     done = kb("delete", "--story", "T-1", "--file", "notes/a.md", "--yes", "-o", "gone.yaml", "--json")
@@ -151,7 +151,7 @@ def test_what_is_exported_is_restored_to_the_same_bytes_on_another_server(kb: Kb
     memory = (tmp_path / "memory.yaml").read_bytes()
     assert kb("export").stdout.encode() == memory
     with running(tmp_path / "elsewhere") as dev:
-        for said in ("4 entries imported, 0 there already", "0 entries imported, 4 there already"):
+        for said in ("4 entries imported, 0 skipped", "0 entries imported, 4 skipped"):
             assert said in kb("restore", "memory.yaml", at=dev.data).stdout
             assert kb("export", at=dev.data).stdout.encode() == memory
         kb("update", named["Pin the linter."], "--content", "Short.", at=dev.data)
@@ -179,7 +179,7 @@ def test_an_entry_is_rated_and_told_with_its_versions_and_a_deletion_undone(kb: 
     assert json.loads(kb("get", id, "--as-of", first["updated_at"], "--json").stdout)["tags"] == []
     kb("delete", id, "--yes", "-o", "deleted.yaml")
     kb("get", id, right=False)
-    assert kb("delete", "--undo", id).stdout == "1 entry brought back.\n"
+    assert kb("delete", "--undo", id).stdout == "1 entry restored.\n"
     assert json.loads(kb("get", id, "--json").stdout)["tags"] == ["parsing"]
 
 
@@ -188,7 +188,7 @@ def test_a_lesson_of_another_story_is_said_by_the_story_that_learns_it_again(kb:
     story = "story_id: T-9\nsummary: It works.\ntokens_used: 48000\nrecommendations: [Pin the linter.]\n"
     (tmp_path / "story.yaml").write_text(story, encoding="utf-8")
     for _ in range(2):
-        assert kb("learn", "story.yaml").stdout.splitlines()[1:] == ["  learned before by T-2: Pin the linter."]
+        assert kb("learn", "story.yaml").stdout.splitlines()[1:] == ["  already known by T-2: Pin the linter."]
         (tmp_path / "_implementation" / "LEARNINGS.yaml").unlink()
     told = json.loads(kb("stats", "--metrics", "--json").stdout)
     assert (told["recurrences"], told["metrics"]["recurrence"]["most"][0]["last_story"]) == (1, "T-9")

@@ -41,11 +41,11 @@ def test_every_surface_names_each_mistake_and_counts_alike(dev: Dev) -> None:
         commonplace("validate", str(dev.user.folder)).stdout,
         commonplace("sync", "report", *data).stdout,
     ):
-        assert f"To mend: {mistakes.COUNT}" in shown
+        assert f"Found {mistakes.COUNT}" in shown
         lines = shown.splitlines()
         for path, (line, _, cure) in mistakes.MISTAKES.items():
             assert any(one.startswith(f"{path}:{line}") and one.endswith(f"({cure})") for one in lines), (path, shown)
-    assert f"To mend: {mistakes.COUNT}" in commonplace("sync", "status", *data).stdout
+    assert f"Found {mistakes.COUNT}" in commonplace("sync", "status", *data).stdout
 
 
 @pytest.mark.parametrize("where", ["folder", "deployment"])

@@ -192,9 +192,9 @@ def test_report_text_puts_reasons_before_details() -> None:
     text = report_text(report)
     assert text.index("7 publish is not true") < text.index("1 draft")
     assert "docs/bad.md:2:9: error: The frontmatter is not valid YAML. (Quote the value.)" in text
-    assert "## Served as they were before (1)\n- docs/bad.md" in text
+    assert "## Served in their previous version (1)\n- docs/bad.md" in text
     assert "docs/crabs.md:4: warning: there is no file `x.md` (correct the path)" in text
-    assert "To mend: 2 problems (1 error, 1 warning), no hints" in text
+    assert "Found 2 problems (1 error, 1 warning), no hints" in text
     assert "1 files are pending" in text
 
 
@@ -220,5 +220,5 @@ def test_report_text_names_the_files_that_are_not_published() -> None:
 def test_what_ended_a_run_is_said_in_words_where_the_runbook_knows_it() -> None:
     runbook = (PROJECT / "docs" / "operate" / "runbooks" / "sync-failed.md").read_text(encoding="utf-8")
     assert [name for name in CAUSES if f"| `{name}` |" not in runbook] == []
-    assert failure_text("UntrustedTree") == "UntrustedTree, the branch is empty, gone, or too large to be listed"
+    assert failure_text("UntrustedTree") == "UntrustedTree, the branch is empty, missing, or too large to list"
     assert failure_text("SomethingElse") == "SomethingElse"

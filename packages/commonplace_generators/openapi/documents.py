@@ -84,7 +84,7 @@ def gathered(raw: bytes, read: Read) -> dict[str, bytes]:
                 size += len(held)
             if size > MAX_BYTES or len(files) > MAX_FILES:
                 told = f"The document and its files are more than {MAX_BYTES:,} bytes, or {MAX_FILES:,} files."
-                raise TooLarge(told, hint="Cut it into several documents.")
+                raise TooLarge(told, hint="Split it into several documents.")
     return files
 
 
@@ -99,7 +99,7 @@ class Document:
 
     def __init__(self, raw: bytes, read: Read) -> None:
         if len(raw) > MAX_BYTES:
-            raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Cut it into several documents.")
+            raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Split it into several documents.")
         value = parsed(raw)
         if not isinstance(value, dict):
             raise InvalidInput("The document is no mapping.", hint=_HINT)

@@ -62,7 +62,7 @@ def options_of(given: Any) -> Options:
     except ValidationError as error:
         name = str(error.errors(include_url=False)[0]["loc"][0])[:60]
     if name not in Options.model_fields:
-        raise InvalidInput(f"There is no option `{name}`.", hint=f"Known are: {', '.join(Options.model_fields)}.")
+        raise InvalidInput(f"There is no option `{name}`.", hint=f"Known: {', '.join(Options.model_fields)}.")
     raise InvalidInput(f"The option `{name}` is not valid.", hint=f"Write {Options.model_fields[name].description}.")
 
 

@@ -1,4 +1,4 @@
-"""Register, list and remove the applications that may ask for tokens."""
+"""Register, list and remove OAuth clients."""
 
 from typing import Annotated
 
@@ -11,13 +11,13 @@ from commonplace_local.terminal import AsJsonList, clean, commands, show
 
 KNOWN_BY = {"registered": "registration", "document": "its document", "operator": "an operator"}
 
-app = commands("The applications that may ask for tokens.")
+app = commands("OAuth clients: the applications that may request tokens.")
 
 
 @app.command("list")
 @grouped
 def list_clients(*, as_json: AsJsonList = False, target: Target) -> None:
-    """List the clients that registered or were registered. Metadata documents are not kept."""
+    """List the registered clients. Those with a metadata document are not stored."""
     found = reach(target).operating.clients()
     show(
         (
@@ -42,13 +42,13 @@ def list_clients(*, as_json: AsJsonList = False, target: Target) -> None:
 @app.command()
 @grouped
 def add(
-    name: Annotated[str, typer.Argument(help="What people are told; of an agent, what it is called.")],
+    name: Annotated[str, typer.Argument(help="Name that people see, or the agent's name.")],
     *,
-    redirect: Annotated[list[str] | None, typer.Option(help="Where people come back to; repeatable.")] = None,
-    confidential: Annotated[bool, typer.Option("--confidential", help="It can keep a secret.")] = False,
-    agent: Annotated[bool, typer.Option("--agent", help="It gets tokens for itself, with nobody asked.")] = False,
-    organisation: Annotated[str, typer.Option("--org", help="With --agent: whose data it reaches.")] = "default",
-    scopes: Annotated[str, typer.Option(help='At most these, such as "knowledge:read memory:write".')] = "",
+    redirect: Annotated[list[str] | None, typer.Option(help="Redirect URI; repeatable.")] = None,
+    confidential: Annotated[bool, typer.Option("--confidential", help="Confidential client, with a secret.")] = False,
+    agent: Annotated[bool, typer.Option("--agent", help="An agent, which gets tokens by client credentials.")] = False,
+    organisation: Annotated[str, typer.Option("--org", help="With --agent: its organisation.")] = "default",
+    scopes: Annotated[str, typer.Option(help='Allowed scopes, such as "knowledge:read memory:write".')] = "",
     tier: Annotated[str, typer.Option(help="With --agent: public, member or vibecoder.")] = "public",
     target: Target,
 ) -> None:
@@ -56,7 +56,7 @@ def add(
     from commonplace.identity.oauth.registration import BadClient
 
     if agent and (redirect or confidential):
-        raise CommandError("An agent sends nobody anywhere.", "Leave out --redirect and --confidential.")
+        raise CommandError("An agent has no redirect URI.", "Omit --redirect and --confidential.")
     operating = reach(target).operating
     wanted = scopes_of(scopes)
     try:
@@ -70,7 +70,7 @@ def add(
     typer.echo(f"client_id      {client.id}")
     if secret is not None:
         typer.echo(f"client_secret  {secret}")
-        typer.echo("The secret is shown now and never again; keep it where you keep passwords.", err=True)
+        typer.echo("The secret is shown only once; store it like a password.", err=True)
 
 
 @app.command()
@@ -80,10 +80,10 @@ def remove(
     *,
     target: Target,
 ) -> None:
-    """Remove a client and end everything that was granted to it."""
+    """Remove a client and revoke its grants."""
     identity = reach(target)
     known = identity.operating.remove(client)
     ended = identity.connections.revoke_client(client)
     if not known and not ended:
-        raise CommandError(f"No client is called {clean(client)[:80]}.", "See: commonplace clients list")
-    typer.echo(f"The client is gone, and {ended} {'grant has' if ended == 1 else 'grants have'} ended.")
+        raise CommandError(f"There is no client {clean(client)[:80]}.", "See: commonplace clients list")
+    typer.echo(f"The client is removed, and {ended} {'grant' if ended == 1 else 'grants'} revoked.")

@@ -1,4 +1,4 @@
-"""Say how to connect an MCP client."""
+"""Show how to connect an MCP client."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ def connect(
     toolset: Annotated[str | None, typer.Option(help="One toolset, or all; default: those of /mcp.")] = None,
     server_json: Annotated[bool, typer.Option("--server-json", help="Print the entry for the MCP registry.")] = False,
 ) -> None:
-    """Say how to connect an MCP client."""
+    """Show how to connect an MCP client."""
     from commonplace.site.connect import registry
     from commonplace.site.connect.clients import Endpoint, clients
     from commonplace_local.connect_page import client_text
@@ -34,6 +34,6 @@ def connect(
         return
     known = {each.key: each for each in clients(at)}
     if client is not None and client not in known:
-        raise CommandError(f"There is no client {client} here.", f"Known are: {', '.join(known)}.")
+        raise CommandError(f"There is no client {client}.", f"Known: {', '.join(known)}.")
     for each in [known[client]] if client else known.values():
         typer.echo(f"{each.title}\n{'-' * len(each.title)}\n{client_text(each, at)}")

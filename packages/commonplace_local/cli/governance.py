@@ -1,4 +1,4 @@
-"""Found an organisation that decides, from a file."""
+"""Create an organisation from a file."""
 
 import json
 from pathlib import Path
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from commonplace.governance.founding import Plan
     from commonplace.governance.governance import Governance
 
-app = commands("Found an organisation that decides, from a file.")
+app = commands("Create an organisation from a file.")
 
 
 @app.callback()
 def governance() -> None:
-    """Found an organisation that decides, from a file."""
+    """Create an organisation from a file."""
 
 
 @app.command("import")
@@ -34,7 +34,7 @@ def found(
     ),
     target: Target,
 ) -> None:
-    """Found the organisation of a file, by its members' own operations, and print the links of its invitations."""
+    """Create the organisation that a file describes, and print its invitation links."""
     from commonplace.governance.founding import founding
 
     deployment = target.find()
@@ -98,6 +98,6 @@ def organisations_of(deployment: Deployment) -> "Governance":
         environ = found.get("Environment", {}).get("Variables", {})
     settings = GovernanceSettings.where_governed(environ)
     if settings is None:
-        raise CommandError("This deployment has no governance.", "Switch it on: docs/agents/governance.md says how.")
+        raise CommandError("Governance is disabled here.", "To enable it, see docs/agents/governance.md.")
     store = Store(deployment.client("dynamodb"), settings.records_table, settings.activity_table)
     return Governance(store=store, reserved=reserved(environ), founded=settings.founded_per_account)

@@ -1,4 +1,4 @@
-"""See what clients may do, end it, and read the records of it."""
+"""List and revoke grants of clients, and read audit records."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ OfClient = Annotated[str | None, typer.Option("--client", help="Only of this cli
 
 MIN_ID = 8
 
-app = commands("See what clients may do, end it, and read the records of it.")
+app = commands("List and revoke grants of clients, and read audit records.")
 
 
 @app.command("list")
@@ -27,7 +27,7 @@ def list_grants(
     as_json: AsJsonList = False,
     target: Target,
 ) -> None:
-    """List the grants that live, the newest first."""
+    """List active grants, newest first."""
     found = sorted(reach(target).grants_of(subject, client), key=lambda one: -one.created_at)
     # Whose a grant is, is not known to the table.
     rows = (
@@ -45,35 +45,35 @@ def list_grants(
         | ({"grant": one.id} if as_json else {})
         for one in found
     )
-    show(rows, nothing="No client may do anything.", as_json=as_json)
+    show(rows, nothing="There are no active grants.", as_json=as_json)
 
 
 @app.command()
 @grouped
 def revoke(
-    grant: Annotated[str | None, typer.Argument(help="The grant's name, as `list` shows it.")] = None,
+    grant: Annotated[str | None, typer.Argument(help="The grant's id, as `list` shows it.")] = None,
     *,
     subject: Subject = None,
     client: OfClient = None,
     every: Annotated[bool, typer.Option("--all", help="Every grant of this deployment.")] = False,
     target: Target,
 ) -> None:
-    """End a grant, those of an account or client, or all of them. Their tokens are refused from now on."""
+    """Revoke a grant, those of an account or client, or all of them. Their tokens stop working at once."""
     if not (grant or subject or client or every):
-        raise CommandError("Nothing is named.", "Name a grant, --subject, --client, or --all.")
+        raise CommandError("No grant is named.", "Name a grant, --subject, --client, or --all.")
     if grant and (subject or client or every):
-        raise CommandError("A grant is named, and more besides.", "Name a grant alone, or none.")
+        raise CommandError("A grant cannot be combined with other options.", "Name the grant alone, or omit it.")
     identity = reach(target)
     found = list(identity.grants_of(subject, client))
     if grant:
         if len(grant) < MIN_ID:
-            raise CommandError("This name is too short.", f"Give at least {MIN_ID} characters of it.")
+            raise CommandError("This id is too short.", f"Give at least its first {MIN_ID} characters.")
         found = [one for one in found if one.id.startswith(grant.lower())]
         if len(found) != 1:
             hint = "See: commonplace grants list"
-            raise CommandError(f"{len(found) or 'No'} grants that live begin with {grant}.", hint)
+            raise CommandError(f"{len(found) or 'No'} active grants begin with {grant}.", hint)
     ended = sum(identity.connections.revoke_for_operator(one.id) for one in found)
-    typer.echo(f"{ended} {'grant has' if ended == 1 else 'grants have'} ended.")
+    typer.echo(f"{ended} {'grant' if ended == 1 else 'grants'} revoked.")
 
 
 @app.command()
@@ -81,18 +81,18 @@ def revoke(
 def records(
     *,
     organisation: Annotated[str, typer.Option("--org", help="The organisation; `-` is none.")] = "default",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 50,
-    denied: Annotated[bool, typer.Option("--denied", help="What calls with a token were refused, instead.")] = False,
-    memory: Annotated[bool, typer.Option("--memory", help="Who changed what is remembered, instead.")] = False,
-    console: Annotated[bool, typer.Option("--console", help="Who did what in the console, instead.")] = False,
-    chat: Annotated[bool, typer.Option("--chat", help="Turns and approvals of conversations, instead.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number.")] = 50,
+    denied: Annotated[bool, typer.Option("--denied", help="Denied calls instead.")] = False,
+    memory: Annotated[bool, typer.Option("--memory", help="Changes of the memory instead.")] = False,
+    console: Annotated[bool, typer.Option("--console", help="Actions in the console instead.")] = False,
+    chat: Annotated[bool, typer.Option("--chat", help="Turns and approvals of chats instead.")] = False,
     partners: Annotated[
-        bool, typer.Option("--partners", help="Who added, approved, removed or signed in at partners, instead.")
+        bool, typer.Option("--partners", help="Changes of partners and sign-ins there instead.")
     ] = False,
     as_json: AsJsonList = False,
     target: Target,
 ) -> None:
-    """Read the records of sign-ins, consents, grants, refreshes, revocations and refusals, the newest first."""
+    """Read the audit records of sign-ins, consents, grants, refreshes, revocations and denials, newest first."""
     identity = reach(target)
     asked: dict[Kind, bool] = {
         "denied": denied,
@@ -103,7 +103,7 @@ def records(
     }
     kinds = [kind for kind, wanted in asked.items() if wanted] or ["audit"]
     if len(kinds) > 1:
-        raise CommandError(f"--{kinds[0]} and --{kinds[1]} are two lists.", "Ask for one, then for the other.")
+        raise CommandError(f"--{kinds[0]} and --{kinds[1]} exclude each other.", "Use one of them.")
     found = identity.log(kinds[0]).read(organisation, limit=limit)
     show(
         (
@@ -120,6 +120,6 @@ def records(
             }
             for one in found
         ),
-        nothing="There is no record.",
+        nothing="There are no records.",
         as_json=as_json,
     )

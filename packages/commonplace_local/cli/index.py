@@ -1,4 +1,4 @@
-"""Build the search index anew, check it, and swap it in."""
+"""Rebuild the search index, verify it, and swap it in."""
 
 import json
 import time
@@ -29,9 +29,9 @@ Answer = dict[str, Any]
 Ask = Callable[[Mapping[str, Any]], Answer]
 """Takes a step and returns its answer."""
 
-Whose = Annotated[str, typer.Option(help="Whose index: documents, memory, reference or contributions.")]
+Whose = Annotated[str, typer.Option(help="Collection: documents, memory, reference or contributions.")]
 
-app = commands("Build the search index anew beside the one that answers, check it, and let it take over.")
+app = commands("Rebuild the search index beside the live one, verify it, and swap it in.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class Place(Target):
 def build(
     *,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Begin from nothing, even if the settings are the same.")
+        bool, typer.Option("--anew", help="Start from scratch, even if the settings are unchanged.")
     ] = False,
     place: Place,
 ) -> None:
-    """Build the next index, or go on with it. Ctrl-C leaves what is done."""
+    """Build the next index, or resume it. Ctrl-C keeps what is done."""
     ask = reach(place)
     planned = _answer(ask, {"step": "plan"})
     begun = _answer(ask, {"step": "begin", "anew": anew})
@@ -71,23 +71,23 @@ def build(
                 if answer["action"] == "wait":
                     time.sleep(WAIT_SECONDS)
     except KeyboardInterrupt:
-        typer.echo(f"Stopped. What is written stays. Go on with: {command('build', place.collection)}", err=True)
+        typer.echo(f"Interrupted. Progress is kept. Resume with: {command('build', place.collection)}", err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
     if answer["unreadable"]:
         verify = command("verify", place.collection)
-        typer.echo(f"{answer['unreadable']} cannot be read from the store: {verify} names them")
+        typer.echo(f"{answer['unreadable']} cannot be read from the store: {verify} lists them")
     if answer["action"] == "stuck":
-        hint = "The function's log says why: perhaps the model does not answer."
-        go_on = f"Go on with: {command('build', place.collection)}"
-        raise CommandError("The build does not come any further.", f"{hint} {go_on}")
+        hint = "See the function's log; the model may be unavailable."
+        go_on = f"Resume with: {command('build', place.collection)}"
+        raise CommandError("The build makes no progress.", f"{hint} {go_on}")
     typer.echo(f"Next: {command('swap', place.collection)} (which verifies first)")
 
 
 @app.command()
 @grouped
 def drop(
-    name: Annotated[str | None, typer.Argument(help="An index; default: those that have no role any more.")] = None,
+    name: Annotated[str | None, typer.Argument(help="An index; default: all unused ones.")] = None,
     *,
     place: Place,
     as_json: AsJson = False,
@@ -203,10 +203,10 @@ def _facts(facts: Mapping[str, str]) -> str:
 
 _step(
     "status",
-    "Say which indexes there are, and which of them answers.",
+    "List the indexes and their roles.",
     lambda answer: "\n".join([*_roles(answer), *(f"Note      {warning}" for warning in answer["warnings"])]),
 )
-_step("plan", "Say whether the index must be built anew, why, and how much work that is.", _plan)
+_step("plan", "Show whether a rebuild is needed, why, and how much work it is.", _plan)
 _step(
     "verify",
     "Compare the next index with the store, and search it for sampled records. Exit code 1 if anything differs.",
@@ -214,12 +214,12 @@ _step(
 )
 _step(
     "swap",
-    "Verify the next index and let it answer. The one before is kept as the previous one.",
+    "Verify the next index and make it live. The old one is kept as the previous one.",
     lambda answer: (
         _message(answer) + (f"\nTo go back: {command('rollback', answer['collection'])}" if answer.get("old") else "")
     ),
 )
-_step("rollback", "Bring the previous index up to date and let it answer again.", _message)
+_step("rollback", "Update the previous index and make it live again.", _message)
 
 
 def reach(place: Place) -> Ask:
@@ -246,7 +246,7 @@ def ask_function(deployment: Deployment, collection: str = "documents") -> Ask:
         content: Answer = json.loads(answer["Payload"].read() or b"{}") or {}
         if answer.get("FunctionError"):
             kind, message = content.get("errorType", "unknown error"), content.get("errorMessage", "")
-            hint = f"Nothing is lost: try again with commonplace index {event.get('step')}"
+            hint = f"No data is lost. Retry with: commonplace index {event.get('step')}"
             raise CommandError(f"The index function failed: {kind}. {message}".rstrip(), hint)
         return content
 

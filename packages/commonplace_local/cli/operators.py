@@ -1,4 +1,4 @@
-"""Make the key with which operators have a search explained."""
+"""Create the key with which operators get explanations of searches."""
 
 import typer
 
@@ -6,21 +6,21 @@ from commonplace_local.terminal import commands
 
 KEY_VARIABLE = "COMMONPLACE_OPERATOR_KEY"
 
-app = commands("The key with which operators have a search explained.")
+app = commands("The key with which operators get explanations of searches.")
 
 
 @app.callback()
 def operators() -> None:
-    """The key with which operators have a search explained."""
+    """The key with which operators get explanations of searches."""
 
 
 @app.command()
 def new_key() -> None:
-    """Print a fresh key, once, and the hash of it that a deployment is given."""
+    """Create a key and print it once, with its hash for the deployment."""
     from commonplace.kernel.operator_key import fresh_key, key_hash
 
     key = fresh_key()
-    typer.echo(f"The operators' key. It is shown now and never again; keep it where you keep passwords:\n\n  {key}\n")
+    typer.echo(f"The operators' key, shown only once; store it like a password:\n\n  {key}\n")
     typer.echo(f'Its hash, which is no secret, for cdk.json under context:\n\n  "operatorKeyHash": "{key_hash(key)}"\n')
-    typer.echo("Deploy. An older key is worth nothing from then on. With the key in the environment variable")
-    typer.echo(f"{KEY_VARIABLE}, a deployment explains itself:\n\n  commonplace search QUERY --explain --stage STAGE")
+    typer.echo("Deploy. Older keys stop working then. With the key in the environment variable")
+    typer.echo(f"{KEY_VARIABLE}, a deployment explains searches:\n\n  commonplace search QUERY --explain --stage STAGE")

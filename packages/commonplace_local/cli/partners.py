@@ -1,4 +1,4 @@
-"""Add, review, approve and remove partners: MCP servers of others whose knowledge is searched beside our own."""
+"""Add, review, approve and remove partners: MCP servers that are searched too."""
 
 import re
 import shlex
@@ -36,7 +36,7 @@ from commonplace_local.terminal import AsJson, commands, counted, print_json, pr
 if TYPE_CHECKING:
     from commonplace.federation.partners import Partners
 
-app = commands("Partners whose knowledge is searched beside our own.")
+app = commands("Partners: MCP servers of others that are searched too.")
 
 OPERATOR = "operator"
 """In records, for whoever runs the deployment."""
@@ -87,7 +87,7 @@ def opened(place: Whose, _: str = "") -> Iterator[Here]:
     deployment = place.find()
     if partners_are_off(deployment.base_url):
         raise CommandError(
-            "Partners are off here.", "Start dev with --partner NAME=URL, or set federation in cdk.json, and deploy."
+            "Partners are disabled.", "Start dev with --partner NAME=URL, or set federation in cdk.json, and deploy."
         )
     yield Here(deployment, place.organisation)
 
@@ -128,7 +128,7 @@ TEXTS = {list_partners.name: rows_text, remove_partner.name: lambda done: done["
 
 @app.callback()
 def partners() -> None:
-    """Partners whose knowledge is searched beside our own."""
+    """Partners: MCP servers of others that are searched too."""
 
 
 @app.command(help=add_partner.description)
@@ -159,7 +159,7 @@ def approve(
     tools: Annotated[list[str] | None, typer.Argument(help="Tools by their names here or there; default: all.")] = None,
     *,
     full: Annotated[bool, typer.Option("--full", help="Show everything that is pinned, as JSON.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     place: Whose,
 ) -> None:
     with opened(place) as here:
@@ -171,7 +171,7 @@ def approve(
             )
         chosen = [tool for tool in shown if tool["pin"] and (not tools or {tool["id"], tool["name"]} & set(tools))]
         if not chosen:
-            typer.echo("Nothing is new or has changed.", err=True)
+            typer.echo("There are no new or changed tools.", err=True)
             return
         typer.echo("\n\n".join("\n".join(tool_lines(tool, full=full)) for tool in chosen))
         if not yes:
@@ -191,7 +191,7 @@ def client(
     *,
     secret: Annotated[
         str | None,
-        typer.Option(envvar="PARTNER_CLIENT_SECRET", help="Its secret, empty where there is none; default: asked for."),
+        typer.Option(envvar="PARTNER_CLIENT_SECRET", help="Its secret, empty if there is none; default: prompt."),
     ] = None,
     place: Whose,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Search the knowledge base that runs here, or that is deployed."""
+"""Search a knowledge base that runs here or is deployed."""
 
 import json as jsonlib
 import os
@@ -45,22 +45,20 @@ class Question:
     """The query of the command line."""
 
     query: Annotated[str, typer.Argument(help="Words, a question, or the name of a document.")]
-    content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated.")] = None
-    group: Annotated[list[str] | None, typer.Option(help="Only documents of this group; repeated: of any.")] = None
-    release: Annotated[list[str] | None, typer.Option(help="Only documents of this release; repeated: of any.")] = None
-    status: Annotated[list[str] | None, typer.Option(help="Only documents of this status; repeated: of any.")] = None
-    author: Annotated[list[str] | None, typer.Option(help="Only documents by this author; repeated: by any.")] = None
-    tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeated: with all.")] = None
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many results at most; over 20 by words only.")] = 5
+    content_type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; repeatable.")] = None
+    group: Annotated[list[str] | None, typer.Option(help="Only documents of this group; repeatable (any).")] = None
+    release: Annotated[list[str] | None, typer.Option(help="Only documents of this release; repeatable (any).")] = None
+    status: Annotated[list[str] | None, typer.Option(help="Only documents of this status; repeatable (any).")] = None
+    author: Annotated[list[str] | None, typer.Option(help="Only documents by this author; repeatable (any).")] = None
+    tag: Annotated[list[str] | None, typer.Option(help="Only documents with this tag; repeatable (all).")] = None
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of results; over 20 by words only.")] = 5
     mode: Annotated[Mode, typer.Option(help="By words and meaning, or by words alone.")] = "hybrid"
-    rerank: Annotated[bool, typer.Option("--rerank/--no-rerank", help="Let the reranker order the best.")] = True
-    collapse: Annotated[
-        bool, typer.Option("--collapse/--no-collapse", help="Show one of several with nearly the same text.")
-    ] = True
-    documents: Annotated[bool, typer.Option("--documents", help="Print the whole documents.")] = False
-    explain: Annotated[bool, typer.Option("--explain", help="Say how the ranking came about.")] = False
+    rerank: Annotated[bool, typer.Option("--rerank/--no-rerank", help="Rerank the best results.")] = True
+    collapse: Annotated[bool, typer.Option("--collapse/--no-collapse", help="Collapse near-duplicates.")] = True
+    documents: Annotated[bool, typer.Option("--documents", help="Print whole documents.")] = False
+    explain: Annotated[bool, typer.Option("--explain", help="Explain the ranking.")] = False
     expect: Annotated[
-        str | None, typer.Option(metavar="TYPE/ID", help="Say why this document is shown, or is not.")
+        str | None, typer.Option(metavar="TYPE/ID", help="Explain why this document is shown or not.")
     ] = None
 
     @property
@@ -93,18 +91,18 @@ class Question:
 def search(
     *,
     question: Question,
-    index: Annotated[Path | None, typer.Option(help="An index file, instead of what runs here.")] = None,
+    index: Annotated[Path | None, typer.Option(help="Search this index file instead.")] = None,
     data: Annotated[Path | None, typer.Option(help="The data folder of `commonplace dev --data`.")] = None,
     outputs: Outputs = None,
     stage: Stage = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Search the knowledge base that runs here, or that is deployed. Exit code 1: nothing was found."""
+    """Search a knowledge base that runs here or is deployed. Exit code 1 if nothing is found."""
     from commonplace.documents.content.ontology import ONTOLOGY
 
     expect = question.expect
     if expect is not None and not all(expect.partition("/")):
-        raise CommandError(f"{expect} names no document.", "Name it by type and id, for example --expect tag/neap-tide")
+        raise CommandError(f"{expect} does not name a document.", "Use type and id, for example --expect tag/neap-tide")
     file, base_url = _where(index, data, outputs, stage)
     for name in question.content_type or ():
         ONTOLOGY.expand(name)  # raises for an unknown one
@@ -131,7 +129,7 @@ def _where(index: Path | None, data: Path | None, outputs: Path | None, stage: s
         kept = data / INDEX_FILE if data else None
         if outputs is not None or stage is not None or kept is None or not kept.is_file():
             raise
-        typer.echo(f"No laptop cloud is running. This is what the last one kept in {kept}.", err=True)
+        typer.echo(f"No laptop cloud is running. These are the results of its last index, {kept}.", err=True)
         return kept, ""
 
 
@@ -146,7 +144,7 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
     address = urlsplit(base_url)
     local = is_loopback(address.hostname)
     if key and not local and address.scheme != "https":
-        raise CommandError(f"{base_url} is not https.", "The operators' key is not sent where others could read it.")
+        raise CommandError(f"{base_url} is not https.", "The operators' key is sent over https only.")
     try:
         with httpx.Client(timeout=TIMEOUT_SECONDS, trust_env=not local, transport=transport) as client:
             answer = client.get(f"{base_url}/api/v1/search", params=question.parameters(), headers=headers)
@@ -157,7 +155,7 @@ def ask_deployment(base_url: str, question: Question, transport: "httpx.BaseTran
     try:
         told: Answer = answer.json()
     except ValueError as error:
-        raise CommandError(f"{base_url} answered {answer.status_code} with no JSON.") from error
+        raise CommandError(f"{base_url} answered {answer.status_code} without JSON.") from error
     if answer.status_code != httpx.codes.OK:
         refusal = told.get("error") or {}
         message = str(refusal.get("message") or f"The search answered {answer.status_code}.")
@@ -180,7 +178,7 @@ def ask_file(index: Path, question: Question) -> Answer:
 
     if question.documents:
         raise CommandError(
-            "An index file holds no whole documents.", "Ask a running Commonplace: start one with `commonplace dev`."
+            "An index file has no whole documents.", "Search a running Commonplace instead: commonplace dev."
         )
     leaves = tuple(dict.fromkeys(leaf for name in question.content_type or () for leaf in ONTOLOGY.expand(name)))
     request = SearchRequest(
@@ -224,7 +222,7 @@ def print_explanation(explanation: Answer | None, *, publication_known: bool) ->
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPE_WIDTH)
     if explanation is None:
-        console.print(Text("\nThere is no explanation: nothing was asked of the index."))
+        console.print(Text("\nNo explanation: the index was not queried."))
         return
     filters = {name: value for name, value in explanation["filters"].items() if value not in (None, [], "")}
     limits = [f"{name} {', '.join(map(str, one)) if isinstance(one, list) else one}" for name, one in filters.items()]
@@ -252,7 +250,7 @@ def print_explanation(explanation: Answer | None, *, publication_known: bool) ->
             )
             parts.append(_grid(*rows))
         if not publication_known:
-            parts.append(Text("Whether it is published is not known: an index file was asked, which has no store."))
+            parts.append(Text("Unknown whether it is published: an index file has no store."))
     console.print(Group(*parts))
 
 
@@ -262,7 +260,7 @@ def _paragraph(position: int, hit: Answer, left_out: list[str]) -> str:
     ref = f"{hit['contentType']}/{hit['id']}"
     where = " · ".join(_clean(part) for part in (ref, hit["heading"]) if part)
     snippet = fill(_clean(hit["snippet"]), WIDTH, initial_indent=indent, subsequent_indent=indent)
-    same = f"{indent}Nearly the same text: {', '.join(hit['duplicates'])}" if hit["duplicates"] else ""
+    same = f"{indent}Near-duplicates: {', '.join(hit['duplicates'])}" if hit["duplicates"] else ""
     # Of an index file nobody knows where it is served.
     address = indent + _clean(hit["documentUrl"]) if urlsplit(hit["documentUrl"]).scheme else ""
     fit = ", weak match" if hit.get("fit") == "weak" else ""
@@ -271,7 +269,7 @@ def _paragraph(position: int, hit: Answer, left_out: list[str]) -> str:
     if "document" not in hit:
         return paragraph
     if hit["document"] is None:
-        reason = "does not fit into the answer" if ref in left_out else "has gone meanwhile"
+        reason = "is too large for the answer" if ref in left_out else "no longer exists"
         return f"{paragraph}\n{indent}(The document {reason}.)"
     return f"{paragraph}\n\n{_clean(hit['document']['content']).strip()}"
 

@@ -1,4 +1,4 @@
-"""Look at the sync, ask for a run, read reports."""
+"""Inspect and run the sync, read reports."""
 
 import json
 import time
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from commonplace.repository.run_state import DynamoSyncState
 
 LOOK_SECONDS = 0.5
-WHY = "Its execution and the functions' logs say why; the next run heals."
+WHY = "See its execution and the functions' logs; the next run retries."
 
 Named = Annotated[str | None, typer.Option("--source", help="A catalogue, by its name.")]
 
-app = commands("Look at the sync, ask for a run, read its report, rehearse a backfill.")
+app = commands("Inspect and run the sync, read its reports, preview a backfill.")
 
 
 @app.command()
 @grouped
 def status(*, target: Target, as_json: AsJson = False) -> None:
-    """Say what is published, what runs, and how far it is behind the branch."""
+    """Show what is published, what runs, and how far it is behind the branch."""
     from commonplace.repository.ports import RepositoryRateLimited, RepositoryRefused, RepositoryUnavailable
 
     deployment = target.find()
@@ -66,13 +66,13 @@ def status(*, target: Target, as_json: AsJson = False) -> None:
     since = f", since {state.running_since:%H:%M:%S} UTC" if state.running and state.running_since else ""
     typer.echo(f"Running: {state.running or 'nothing'}{since}")
     if state.pokes > state.done:
-        typer.echo(f"Open: {state.pokes - state.done} hints that no finished run covers")
+        typer.echo(f"Queued: {state.pokes - state.done} pushes that no finished run covers")
     if summary:
         typer.echo(reports.summary_text(deployment.store, summary, _report(deployment, summary)))
     else:
         typer.echo("No run has finished yet.")
     if head is None:
-        typer.echo("Behind: GitHub does not say where the branch is")
+        typer.echo("Behind: unknown, GitHub does not report the head of the branch")
     elif summary and summary.commit_sha == head:
         typer.echo("Behind: no, the head of the branch is published")
     else:
@@ -84,7 +84,7 @@ def status(*, target: Target, as_json: AsJson = False) -> None:
 @app.command()
 @grouped
 def run(*, source: Named = None, target: Target) -> None:
-    """Do what a push does, to everything or to one catalogue, and wait for it."""
+    """Sync everything or one catalogue, and wait for it."""
     deployment = target.find()
     if source is not None:
         _run_catalogues(deployment, [reports.named_catalogue(deployment, source)])
@@ -99,7 +99,7 @@ def report(
     commit: Annotated[str | None, typer.Argument(help="A published commit; default: the one served now.")] = None,
     *,
     source: Named = None,
-    every: Annotated[bool, typer.Option("--all", help="Every finding and the path of every file left out.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List every finding and every skipped file.")] = False,
     target: Target,
     as_json: AsJson = False,
 ) -> None:
@@ -107,13 +107,13 @@ def report(
     deployment = target.find()
     if source is not None:
         if commit is not None:
-            raise CommandError("Of a catalogue only the last report is kept.", "Leave the commit out.")
+            raise CommandError("Only the last report of a catalogue is stored.", "Omit the commit.")
         typer.echo(reports.catalogue_report_text(deployment, source, as_json=as_json), nl=False)
         return
     if commit is None:
         summary = _summary(deployment)
         if summary is None or summary.commit_sha is None:
-            raise CommandError("No run has finished yet.", "Ask for one: commonplace sync run")
+            raise CommandError("No run has finished yet.", "Start one: commonplace sync run")
         key = keys.report_key(summary.commit_sha)
     else:  # a commit may be given by its first digits
         begun = [item.key for item in deployment.store.list(keys.REPORTS_PREFIX + commit.lower())]
@@ -122,7 +122,7 @@ def report(
         key = begun[0] if begun else keys.report_key(commit)
     found = deployment.store.get(key)
     if found is None:
-        raise CommandError("There is no such report.", "Reports are kept per published commit, for a while only.")
+        raise CommandError("There is no such report.", "Reports of published commits expire.")
     told = Report.model_validate_json(found.body)
     if as_json:
         found_there = findings_facts(told.judged(reports.manifest_of(deployment, told.commit_sha)))
@@ -135,7 +135,7 @@ def report(
 @grouped
 def backfill(
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")] = False,
     source: Named = None,
     target: Target,
     as_json: AsJson = False,
@@ -150,7 +150,7 @@ def backfill(
         catalogue = reports.named_catalogue(deployment, source)
         if dry_run:
             hint = "What is wrong with one: commonplace reference validate FOLDER"
-            raise CommandError("A backfill of a catalogue cannot be rehearsed.", hint)
+            raise CommandError("--dry-run does not support catalogues.", hint)
         _run_catalogues(deployment, [catalogue], full=True)
         return
     if not dry_run:

@@ -1,4 +1,4 @@
-"""Make a token for a program that nobody sits in front of."""
+"""Create service tokens for programs."""
 
 from typing import Annotated
 
@@ -9,29 +9,27 @@ from commonplace_local.identity import reach, scopes_of, tier_of
 from commonplace_local.options import Target, grouped
 from commonplace_local.terminal import commands
 
-app = commands("Tokens for programs that nobody sits in front of.")
+app = commands("Service tokens for programs.")
 
 
 @app.callback()
 def tokens() -> None:
-    """Tokens for programs that nobody sits in front of."""
+    """Service tokens for programs."""
 
 
 @app.command()
 @grouped
 def mint(
     *,
-    organisation: Annotated[str, typer.Option("--org", help="Whose data it reaches.")] = "default",
-    agent: Annotated[str, typer.Option(help="What the program is called; records and pull requests say so.")],
+    organisation: Annotated[str, typer.Option("--org", help="Its organisation.")] = "default",
+    agent: Annotated[str, typer.Option(help="Name of the program, shown in records and pull requests.")],
     scopes: Annotated[str, typer.Option(help='Such as "knowledge:read memory:write".')],
     tier: Annotated[str, typer.Option(help="public, member or vibecoder.")] = "member",
-    path: Annotated[
-        str, typer.Option(help="What it is for: /mcp, /mcp/all, /mcp/knowledge, /mcp/commons, /api.")
-    ] = "/mcp",
-    days: Annotated[int, typer.Option(min=1, max=366, help="How long it lasts.")] = 90,
+    path: Annotated[str, typer.Option(help="Audience: /mcp, /mcp/all, /mcp/knowledge, /mcp/commons, /api.")] = "/mcp",
+    days: Annotated[int, typer.Option(min=1, max=366, help="Lifetime in days.")] = 90,
     target: Target,
 ) -> None:
-    """Print a service token, once. `commonplace grants revoke` ends it."""
+    """Create a service token and print it once. `commonplace grants revoke` revokes it."""
     from commonplace.identity.principals import GRANTABLE
 
     wanted = scopes_of(scopes)
@@ -40,5 +38,5 @@ def mint(
     reached = tier_of(tier)
     identity = reach(target)
     token = identity.mint(organisation=organisation, agent=agent, scopes=wanted, tier=reached, path=path, days=days)
-    typer.echo("The token. It is shown now and never again; keep it where you keep passwords:", err=True)
+    typer.echo("The token, shown only once; store it like a password:", err=True)
     typer.echo(token)

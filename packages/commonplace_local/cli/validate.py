@@ -18,7 +18,7 @@ Root = Annotated[
     Path | None, typer.Option(help="Top folder of the knowledge base; default: the repository that the path is in.")
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option("--exclude", help="Path pattern to leave out, instead of the usual ones.")
+    list[str] | None, typer.Option("--exclude", help="Path pattern to exclude, instead of the defaults.")
 ]
 
 

@@ -1,4 +1,4 @@
-"""Say why a page is there, or is not."""
+"""Explain why a page is published or not."""
 
 import json as jsonlib
 from pathlib import Path
@@ -28,10 +28,10 @@ def why(
     target: Target,
     as_json: AsJson = False,
 ) -> None:
-    """Say of a file whether it is published; if not, the line, what is written there, and the cure.
+    """Explain whether a file is published; if not, show the line, what it contains, and the fix.
 
     The file on this machine is judged, as it is now. With --data, --outputs or --stage it is the last sync of that
-    deployment, by the operators' report. Ends with 1 when the file is not published.
+    deployment, from its report. Exit code 1 if the file is not published.
     """
     try:
         if target.data or target.outputs or target.stage:
@@ -41,7 +41,7 @@ def why(
         else:
             path = Path(what)
             if path.is_dir():
-                hint = f"Name a file, or look at all of them: commonplace validate {what}"
+                hint = f"Name a file, or check all of them: commonplace validate {what}"
                 raise CommandError(f"{what} is a folder.", hint)
             there = path.is_file() or path.is_symlink()
             folder = read_folder(path if there else root or Path(), exclude, root)

@@ -103,7 +103,7 @@ def test_a_client_is_named_of_a_partner_that_there_is_and_no_secret_is_asked_for
 def test_where_partners_are_off_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("httpx.get", lambda *_, **__: httpx.Response(404))
     for words in (["list"], ["add", "reef", "https://mcp.example.org/mcp"], ["approve", "reef"], ["remove", "reef"]):
-        assert "Partners are off here." in run(*words, code=1)
+        assert "Partners are disabled." in run(*words, code=1)
 
 
 def test_a_deployment_that_does_not_answer_is_not_one_without_partners() -> None:
@@ -128,7 +128,7 @@ def test_a_partner_named_on_start_is_approved_once_and_what_changes_waits(partne
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (["reef"], "names no server"),
+        (["reef"], "does not name a server"),
         (["Reef=https://mcp.example.org/mcp"], "cannot be the name"),
         (["reef=http://mcp.example.org/mcp"], "cannot be the address"),
         (["reef=https://mcp.example.org"], "cannot be the address"),

@@ -60,7 +60,7 @@ def test_a_folder_without_an_entry_would_not_be_published(tmp_path: Path) -> Non
     (tmp_path / "notes.md").write_text("---\ndraft: true\n---\n", encoding="utf-8")
     result = run("validate", tmp_path)
     assert result.exit_code == 1
-    assert result.output.startswith("error: The folder holds no entry")
+    assert result.output.startswith("error: The folder contains no catalogue")
 
 
 def test_problems_of_one_kind_are_shown_up_to_a_number_and_counted(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_folder_is_compared_with_itself_at_a_revision(tmp_path: Path, monkeypa
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "x")
     monkeypatch.chdir(tmp_path)
-    assert run("diff", "HEAD:docs", "docs").output == "Nothing is different.\n"
+    assert run("diff", "HEAD:docs", "docs").output == "No differences.\n"
     new = run("diff", "--breaking", "HEAD:new", "docs")
     assert (new.exit_code, new.output.splitlines()[0]) == (0, "Added (3)")
     write(folder, DATED | {"title": "H"}, LIST | {"name": "helios people list"})
@@ -146,8 +146,8 @@ def test_a_folder_is_compared_with_itself_at_a_revision(tmp_path: Path, monkeypa
     assert result.output == (
         "Renamed (1)\n  cmd-list (helios users list) -> cmd-list (helios people list)\n\n"
         "Changed (2)\n  cmd-list (helios people list): name, syntax\n  g (H): title\n\n"
-        "Names that lead nowhere any more (breaking) (1)\n  helios users list\n\n"
-        "Keep an entry with the old name and say in it what it is `replacedBy`, or make it an alias.\n"
+        "Removed names (breaking) (1)\n  helios users list\n\n"
+        "Keep an entry with the old name that says what it is `replacedBy`, or make it an alias.\n"
     )
     assert json.loads(run("diff", "HEAD:docs", "docs", "--json").output)["breaking"] is True
     assert run("diff", "HEAD:docs", "docs").exit_code == 0

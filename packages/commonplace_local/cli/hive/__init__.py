@@ -1,4 +1,4 @@
-"""Review what agents contribute, make rules for it, fill it from files, write it out."""
+"""Review contributions of agents, manage rules, import and export."""
 
 import json
 import secrets
@@ -34,11 +34,11 @@ EXPORTED = (
 
 Id = Annotated[str, typer.Argument(help="As `pending` shows it.")]
 OfCategory = Annotated[Category | None, typer.Option("--category", help="Only of this category.")]
-Marked = Annotated[bool, typer.Option("--marked", help="Only what contains instructions to agents.")]
-Flagged = Annotated[bool, typer.Option("--flagged", help="Only what was flagged for a second look.")]
+Marked = Annotated[bool, typer.Option("--marked", help="Only those with possible prompt injection.")]
+Flagged = Annotated[bool, typer.Option("--flagged", help="Only those flagged for a second review.")]
 
-app = commands("Review what agents contribute, make rules for it, fill it from files, write it out.")
-rules_app = commands("See and change what is approved, masked or left unmasked without a person.")
+app = commands("Review contributions of agents, manage rules, import and export.")
+rules_app = commands("Manage automatic approval, masked patterns and allowed texts.")
 app.add_typer(rules_app, name="rules")
 
 
@@ -49,7 +49,7 @@ def pending(
     category: OfCategory = None,
     marked: Marked = False,
     flagged: Flagged = False,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number.")] = 20,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
@@ -83,7 +83,7 @@ def pending(
 @app.command("show")
 @grouped
 def show_one(id: Id, *, as_json: AsJson = False, place: Place) -> None:
-    """Show a contribution: what was taken out, what is marked, what resembles it."""
+    """Show a contribution with its redactions, possible prompt injection and similar items."""
     with opened(place, ADMIN) as hive:
         sheet = hive.get_review(id)
     if as_json:
@@ -105,10 +105,10 @@ def show_one(id: Id, *, as_json: AsJson = False, place: Place) -> None:
 def approve(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As `pending` shows them.")],
     *,
-    public: Annotated[bool, typer.Option("--public", help="And publish them for every organisation.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="Also publish them to every organisation.")] = False,
     place: Place,
 ) -> None:
-    """Approve contributions: agents find them from now on."""
+    """Approve contributions, so that agents find them."""
     _each(place, ids, lambda hive, id: hive.approve(id, public=public), "approved")
 
 
@@ -117,10 +117,10 @@ def approve(
 def reject(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="As `pending` shows them.")],
     *,
-    reason: Annotated[str, typer.Option(help="The contributor reads it.")],
+    reason: Annotated[str, typer.Option(help="Shown to the contributor.")],
     place: Place,
 ) -> None:
-    """Reject contributions. Their text is taken away for good."""
+    """Reject contributions and delete their text."""
     _each(place, ids, lambda hive, id: hive.reject(id, reason), "rejected")
 
 
@@ -143,7 +143,7 @@ def _each(place: Place, ids: Sequence[str], decide: Callable[[Toolset, str], Any
 @app.command()
 @grouped
 def review(*, category: OfCategory = None, marked: Marked = False, flagged: Flagged = False, place: Place) -> None:
-    """Go through the queue on this terminal, one key for each decision."""
+    """Review the queue interactively, one key for each decision."""
     from rich.console import Console
 
     from commonplace_local.cli.hive.review import Review, key, line
@@ -157,17 +157,17 @@ def review(*, category: OfCategory = None, marked: Marked = False, flagged: Flag
 def seed(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="JSON Lines, a YAML list, or Markdown.")],
     *,
-    category: Annotated[Category, typer.Option(help="Of what names none itself.")] = "general",
-    skip: Annotated[int, typer.Option(min=0, help="Leave out as many from the beginning.")] = 0,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait where the server says that it is too much.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only read the files.")] = False,
+    category: Annotated[Category, typer.Option(help="Category of contributions without one.")] = "general",
+    skip: Annotated[int, typer.Option(min=0, help="Number of contributions to skip.")] = 0,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait when the server limits the rate.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the files; send nothing.")] = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Contribute what files hold: stripped and queued like everything else. A text is stored once."""
+    """Import contributions from files: redacted and queued like any other. Duplicates are skipped."""
     entries = [entry for file in files for entry in entries_of(file, category)][skip:]
     if dry_run:
-        typer.echo(f"{counted(len(entries), 'contribution', 'contributions')} would be sent. Nothing was.")
+        typer.echo(f"{counted(len(entries), 'contribution', 'contributions')} would be sent (dry run).")
         return
     sent = Seeding(len(entries), skip)
     try:
@@ -231,11 +231,11 @@ class Seeding:
 @grouped
 def export(
     *,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; default: print it.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file; default: stdout.")] = None,
     feed: Annotated[Literal["own", "public"], typer.Option(help="Your organisation's items, or public ones.")] = "own",
     place: Place,
 ) -> None:
-    """Write every item as JSON Lines that `hive seed` takes."""
+    """Export every item as JSON Lines, which `hive seed` imports."""
     with opened(place, ADMIN) as hive:
         lines = [
             json.dumps({name: one[name] for name in EXPORTED if one.get(name) not in (None, [])}, ensure_ascii=False)
@@ -267,7 +267,7 @@ def list_rules(*, as_json: AsJson = False, place: Place) -> None:
         }
         for one in rules["approvals"]
     ]
-    show(rows, nothing="No rule approves anything: a person decides about every contribution.")
+    show(rows, nothing="No approval rules: a person reviews every contribution.")
     for title, name in (("masked besides", "patterns"), ("never masked", "allowed")):
         for text in rules[name]:
             typer.echo(f"{title}: {clean(text)}")
@@ -279,10 +279,10 @@ def add(
     *,
     category: OfCategory = None,
     agent: Annotated[str | None, typer.Option("--from", help="Contributor, such as agent:gardener.")] = None,
-    confidence: Annotated[float, typer.Option(min=0, max=1, help="At least.")] = 0.0,
+    confidence: Annotated[float, typer.Option(min=0, max=1, help="Minimum confidence.")] = 0.0,
     place: Place,
 ) -> None:
-    """Approve what comes of a category, from a contributor, or both, without a person."""
+    """Approve contributions of a category, a contributor, or both automatically."""
     if not (category or agent):
         raise CommandError("A rule names a category, a contributor or both.", "Give --category or --from.")
     rule = {"id": secrets.token_hex(4), "category": category, "agent": agent, "minConfidence": confidence}
@@ -294,7 +294,7 @@ def add(
 def remove(
     rule: Annotated[str, typer.Argument(help="A rule's id, a pattern, or a text, as `list` shows it.")], *, place: Place
 ) -> None:
-    """Take away a rule, a pattern, or a text that was never masked."""
+    """Remove a rule, a pattern, or an allowed text."""
 
     def change(rules: dict[str, Any]) -> None:
         before = [len(rules[name]) for name in ("approvals", "patterns", "allowed")]
@@ -312,14 +312,14 @@ def remove(
 def pattern(
     expression: Annotated[str, typer.Argument(help="A regular expression (RE2), such as PROJ-[0-9]+")], *, place: Place
 ) -> None:
-    """Mask besides what a regular expression matches."""
+    """Add a pattern whose matches are masked."""
     _change(place, lambda rules: rules["patterns"].append(expression), "Added.")
 
 
 @rules_app.command()
 @grouped
-def allow(text: Annotated[str, typer.Argument(help="Such as the name of a product.")], *, place: Place) -> None:
-    """Never mask a text. A secret is masked all the same."""
+def allow(text: Annotated[str, typer.Argument(help="For example a product name.")], *, place: Place) -> None:
+    """Never mask a text, unless it is a secret."""
     _change(place, lambda rules: rules["allowed"].append(text), "Added.")
 
 
@@ -329,7 +329,7 @@ def _change(place: Place, change: Callable[[dict[str, Any]], object], done: str)
         rules = hive.get_rules()
         change(rules)
         hive.put_rules(**{name: rules[name] for name in ("revision", "approvals", "patterns", "allowed")})
-    typer.echo(f"{done} It holds for contributions that come from now on.")
+    typer.echo(f"{done} It applies to new contributions.")
 
 
 def stats_text(stats: Mapping[str, Any]) -> str:

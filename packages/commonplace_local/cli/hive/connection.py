@@ -14,7 +14,7 @@ OUTAGE_SECONDS, LIMITED_SECONDS = 10.0, 60.0
 """The waits of a command for a server that is away, and for its turn where calls are limited."""
 MAX_LISTED = 100
 MINT = (
-    "Put a token into COMMONPLACE_TOKEN. An operator makes one: commonplace tokens mint --org ORGANISATION "
+    "Set COMMONPLACE_TOKEN. An operator creates a token: commonplace tokens mint --org ORGANISATION "
     '--agent NAME --scopes "hive:read hive:write hive:admin" --tier vibecoder --path /api'
 )
 

@@ -13,7 +13,7 @@ from commonplace_local.errors import CommandError
 
 TEXTS = {name: name for name in ("content", "category", "framework", "language", "version", "run_id")}
 TEXTS |= {"runId": "run_id"}
-FORMATS = "It must end in .jsonl, .yaml, .yml, .md or .markdown."
+FORMATS = "Supported: .jsonl, .yaml, .yml, .md, .markdown."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ def entries_of(file: Path, category: str) -> list[Entry]:
         case ".yaml" | ".yml":
             values = read_document(file)
             if not isinstance(values, list):
-                raise CommandError(f"{file} holds no list.", "Begin each contribution with `- content:`.")
+                raise CommandError(f"{file} does not contain a list.", "Begin each contribution with `- content:`.")
             found = ((f"{file}, entry {number}", value) for number, value in enumerate(values, start=1))
         case ".md" | ".markdown":
             found = _markdown(file)
         case _:
-            raise CommandError(f"{file} is of no format that is known.", FORMATS)
+            raise CommandError(f"{file} has an unknown format.", FORMATS)
     return [Entry(where, _body(where, value, category)) for where, value in found]
 
 
@@ -50,7 +50,7 @@ def _json_lines(file: Path) -> Iterator[tuple[str, Any]]:
             yield f"{file}, line {number}", json.loads(line)
         except (ValueError, RecursionError) as error:
             raise CommandError(
-                f"{file}, line {number} is no JSON: {error}.", "Write one object on each line."
+                f"{file}, line {number} is not JSON: {error}.", "Write one object on each line."
             ) from None
 
 
@@ -65,7 +65,7 @@ def _markdown(file: Path) -> Iterator[tuple[str, Any]]:
             text = body
     fields = fields or {}
     if not isinstance(fields, dict):
-        raise CommandError(f"{file}: the frontmatter is no mapping.", "Write it as `category: bug_fix`.")
+        raise CommandError(f"{file}: the frontmatter is not a mapping.", "Write it as `category: bug_fix`.")
     yield str(file), {**fields, "content": text.strip()}
 
 
@@ -81,5 +81,5 @@ def _body(where: str, value: Any, category: str) -> dict[str, Any]:
         body["confidence"] = float(value["confidence"])
     tags = value.get("tags") or []
     if not isinstance(tags, list):
-        raise CommandError(f"{where}: tags are no list.", "Write them as a list of texts.")
+        raise CommandError(f"{where}: tags are not a list.", "Write them as a list of texts.")
     return body | {"tags": [str(tag) for tag in tags]}

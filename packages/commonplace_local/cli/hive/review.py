@@ -19,7 +19,7 @@ from commonplace_local.errors import CommandError
 KEYS = "a approve · p approve and publish · r reject · f flag · m mask · j next · k back · ? help · q quit"
 HELP = (
     "a approves it for your organisation, p for everybody at once. r takes its text away for good and asks why. "
-    "f asks another reviewer for a second look. m puts a placeholder where a passage stands. "
+    "f asks another reviewer for a second review. m puts a placeholder where a passage stands. "
     "j leaves it in the queue. A decision cannot be taken back: an approved item can be withdrawn, invalidated or "
     "deleted in the console; what is rejected is gone."
 )
@@ -62,9 +62,9 @@ class Review:
                 if step is None:
                     break
                 at = max(0, at + step)
-        decisions = ", ".join(f"{number:,} {what}" for what, number in self.decided.items()) or "nothing decided"
+        decisions = ", ".join(f"{number:,} {what}" for what, number in self.decided.items()) or "no decisions"
         through = following is None and at >= len(seen)
-        self._say(f"{'The queue is through' if through else 'Stopped'}: {decisions}.")
+        self._say(f"{'Review finished' if through else 'Review stopped'}: {decisions}.")
 
     def _read(self, reader: ThreadPoolExecutor, ids: Iterator[str]) -> "tuple[str, Future[dict[str, Any]]] | None":
         id = next(ids, None)
@@ -116,31 +116,31 @@ class Review:
             case "f":
                 changed = self.hive.flag(id, not one["sensitive"])
                 one["sensitive"] = changed["sensitive"]
-                self._say("Flagged for a second look." if one["sensitive"] else "The flag is taken off.")
+                self._say("Flagged for a second review." if one["sensitive"] else "Flag removed.")
                 return None
             case "m":
                 return self._mask(id)
         return None
 
     def _mask(self, id: str) -> int | None:
-        passage = self.line("Passage, as it is written (empty leaves it)")
+        passage = self.line("Exact passage (empty cancels)")
         if not passage.strip():
             return None
-        kind = self.line(f"In its place ({', '.join(KINDS)})").strip().upper() or "REDACTED"
+        kind = self.line(f"Placeholder ({', '.join(KINDS)})").strip().upper() or "REDACTED"
         if kind not in KINDS:
-            self._say("There is no such placeholder; nothing was masked.", "yellow")
+            self._say("Unknown placeholder; nothing was masked.", "yellow")
             return None
         self.hive.mask(id, passage, kind=kind)
-        self._say("Masked. Read it once more.")
+        self._say("Masked. Read it again.")
         return 0
 
     def _reason(self) -> str | None:
         for number, reason in enumerate(REASONS, start=1):
             self._say(f"  {number} {reason}")
-        self._say("  0 in your own words; any other key leaves it", "dim")
+        self._say("  0 your own reason; any other key cancels", "dim")
         key = self.keys()
         if key == "0":
-            return self.line("Why (the contributor reads it)").strip() or None
+            return self.line("Reason (shown to the contributor)").strip() or None
         return REASONS[int(key) - 1] if key.isdecimal() and 0 < int(key) <= len(REASONS) else None
 
     def _done(self, what: str) -> int:
@@ -160,7 +160,7 @@ def key() -> str:
         return "\x03"
     except OSError as error:
         hint = "Decide one by one instead: commonplace hive approve ID, commonplace hive reject ID --reason ..."
-        raise CommandError("The review takes a terminal.", hint) from error
+        raise CommandError("The review needs a terminal.", hint) from error
 
 
 def line(question: str) -> str:

@@ -1,4 +1,4 @@
-"""A contribution on a terminal: the text with what was taken out and what is marked, and what resembles it."""
+"""A contribution on a terminal: the text with its redactions and marks, and similar items."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -26,12 +26,12 @@ def sheet_of(sheet: Mapping[str, Any], title: str = "") -> RenderableType:
         parts.append(Text.assemble(("! ", "bold red"), (clean(mark.sentence), "bold"), (f" [{mark.code}]", "red")))
     for code in sorted(set(one["marks"]) - {mark.code for mark in marks}):
         parts.append(
-            Text.assemble(("! ", "bold red"), ("A tag or another field is marked.", "bold"), (f" [{code}]", "red"))
+            Text.assemble(("! ", "bold red"), ("Prompt injection? In another field.", "bold"), (f" [{code}]", "red"))
         )
     parts.append(Panel(text_of(one["content"], marks), title=clean(title) or None, title_align="left"))
     parts.append(Text(" · ".join(facts_of(one)), style="dim"))
     for near in sheet["near"]:
-        head = f"{near['similarity']:.0%} alike by {near['by']}, {near['status']}: "
+        head = f"{near['similarity']:.0%} similar by {near['by']}, {near['status']}: "
         parts.append(Text.assemble((head, "yellow"), text_of(near["title"]), (f"  {near['id']}", "dim")))
         parts.append(Padding(Text.assemble(*_changes(near["content"], one["content"])), (0, 0, 0, 4)))
     return Group(*parts)
@@ -53,7 +53,7 @@ def facts_of(one: Mapping[str, Any]) -> list[str]:
         one["agent"] or "an account",
         f"{ago(one['contributedAt'], datetime.now(UTC))} ago",
         f"confidence {one['confidence']}",
-        f"taken out: {taken}" if taken else "nothing taken out",
+        f"redactions: {taken}" if taken else "no redactions",
         *(f"{name} {one[name]}" for name in ("framework", "language", "version") if one.get(name)),
         *(f"#{tag}" for tag in one["tags"]),
         *(["flagged"] if one["sensitive"] else []),

@@ -1,4 +1,4 @@
-"""A team's memory: fill it from files, ask it, record what a story taught."""
+"""A team's memory: import, search and edit entries, record the lessons of a story."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from commonplace_local.operation_commands import add_commands
 from commonplace_local.options import grouped
 from commonplace_local.terminal import AsJson, clean, commands, counted, print_json
 
-app = commands("A team's memory: fill it from files, ask it, record what a story taught.")
+app = commands("A team's memory: import, search and edit entries, record the lessons of a story.")
 app.add_typer(parse, name="parse")
 
 
@@ -33,16 +33,14 @@ app.add_typer(parse, name="parse")
 def seed(
     *,
     file: Annotated[
-        list[Path] | None, typer.Option(help="A YAML file; may be repeated; default: all of seed-data/.")
+        list[Path] | None, typer.Option(help="A YAML file; repeatable; default: all of seed-data/.")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="An entry that was edited changes what it was before, with its id.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Update entries that were edited in the file.")] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Import entries from YAML. What is there already is skipped, so it may be stopped and run again."""
+    """Import entries from YAML. Existing entries are skipped, so it can be repeated."""
     files = {str(one): importable(entries_of(one)) for one in seed_files(file)}
     if replace:
         replace_entries(files, place, dry_run=dry_run, as_json=as_json)
@@ -61,7 +59,7 @@ def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
         print_json({"dryRun": True, "files": told})
     else:
         for name, found in faults.items():
-            typer.echo(f"{name}: {counted(len(files[name]) - len(found))} would be sent. Nothing was.")
+            typer.echo(f"{name}: {counted(len(files[name]) - len(found))} would be sent (dry run).")
             for line in fault_lines(name, found):
                 typer.echo(line)
     if any(faults.values()):
@@ -71,12 +69,12 @@ def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:
 @app.command()
 @grouped
 def restore(
-    file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Of `kb export`, or of `kb delete`.")],
+    file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="A file of `kb export` or `kb delete`.")],
     *,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Bring entries back as they were, with ids, dates and versions. What is there already is skipped."""
+    """Restore entries with ids, dates and versions. Existing entries are skipped."""
     files = {str(one): importable(entries_of(one), as_they_were=True) for one in file}
     deliver(files, MemoryClient.seed, planted_text, place, RESTORING, as_json=as_json)
 
@@ -85,10 +83,10 @@ def restore(
 @grouped
 def export(
     *,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Output file; default: stdout.")] = None,
     place: Place,
 ) -> None:
-    """Write every entry as YAML that `kb seed` imports anywhere, and `kb restore` brings back as it was."""
+    """Export every entry as YAML, for `kb seed` or `kb restore`."""
     count = 0
     with (
         reached(place, SEED_SECONDS) as client,
@@ -117,9 +115,9 @@ def results_text(answer: Mapping[str, Any]) -> str:
     found: Sequence[Mapping[str, Any]] = answer.get("entries") or []
     parts = [entry_text(place, one) for place, one in enumerate(found, start=1)]
     if not found:
-        parts.append("Nothing was found. Ask in other words, for another role, or with a lower --min-confidence.")
+        parts.append("Nothing was found. Try other words, another role, or a lower --min-confidence.")
     if answer.get("fallback"):
-        parts.append("The model did not answer: this is by words alone.")
+        parts.append("The model is unavailable; these results are by words only.")
     return "\n\n".join(parts)
 
 
@@ -131,11 +129,11 @@ def stats_text(stats: Mapping[str, Any]) -> str:
         lines += [f"{title}: {told}"] if told else []
     lines.append(f"Mean confidence: {float(stats.get('avg_confidence') or 0):.2f}")
     lines.append(f"Last change: {stats.get('last_updated') or 'none yet'}")
-    lines.append(f"Vectors kept: {int(stats.get('cache_size') or 0):,}")
+    lines.append(f"Cached vectors: {int(stats.get('cache_size') or 0):,}")
     queries: Mapping[str, Mapping[str, int]] = stats.get("queries") or {}
     asked = [f"{count} {phase}, {role}" for phase, roles in queries.items() for role, count in roles.items()]
     lines += [f"Searches: {'; '.join(asked)}"] if asked else []
-    lines.append(f"Learned again by another story: {int(stats.get('recurrences') or 0):,}")
+    lines.append(f"Recurrences: {int(stats.get('recurrences') or 0):,}")
     lines += metrics_lines(stats["metrics"]) if stats.get("metrics") else []
     return "\n".join(clean(line) for line in lines)
 
@@ -144,7 +142,7 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
     """Return the four metrics of seed 001, "Success Metrics", one to a paragraph, with those that are not known."""
 
     def mean(one: Mapping[str, Any], of: str) -> str:
-        return f"{one['mean']:,.1f} (mean of {one['n']:,} {of})" if one.get("n") else f"not known: no {of}"
+        return f"{one['mean']:,.1f} (mean of {one['n']:,} {of})" if one.get("n") else f"unknown: no {of}"
 
     tokens, again = metrics["tokens_per_story"], metrics["recurrence"]
     relevance, adoption = metrics["relevance"], metrics["adoption"]
@@ -152,8 +150,8 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[str]:
     return [
         "",
         "1. Tokens of a story",
-        f"   with searches of the memory: {mean(tokens['with_searches'], 'stories that told their tokens')}",
-        f"   without: {mean(tokens['without_searches'], 'stories that told their tokens')}",
+        f"   with searches of the memory: {mean(tokens['with_searches'], 'stories with token counts')}",
+        f"   without: {mean(tokens['without_searches'], 'stories with token counts')}",
         f"   of the memory's answers: {mean(tokens['of_answers'], 'stories that searched')}",
         "2. Recurrence",
         f"   lessons learned again by another story: {again['recurrences']:,}",

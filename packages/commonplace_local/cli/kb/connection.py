@@ -14,7 +14,7 @@ from commonplace_local.access import Grant, Place
 from commonplace_local.connection import connected
 
 MINT = (
-    "It belongs into COMMONPLACE_TOKEN. Make one: commonplace tokens mint --org ORGANISATION --agent NAME "
+    "Set COMMONPLACE_TOKEN. Create one: commonplace tokens mint --org ORGANISATION --agent NAME "
     '--scopes "memory:write" --path /mcp/memory'
 )
 GRANT = Grant(agent="commonplace-kb", scopes=("memory:write",), path="/mcp/memory")
@@ -27,7 +27,7 @@ LEARN_LIMITED_SECONDS = 90.0
 LEARN_SECONDS, QUERY_SECONDS, SEED_SECONDS = 3.0, 10.0, 120.0
 """The outage that is waited for: a story's end does not wait for a long one, an import of thousands does."""
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; change nothing.")]
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from commonplace_local.cli.kb.show import beginning, fault_lines, faults_told, p
 from commonplace_local.errors import CommandError
 from commonplace_local.terminal import counted, print_json
 
-AGAIN = "Run the same command again: it goes on where it stopped."
+AGAIN = "Run the same command again to resume."
 
 SHOWN = 10
 """Entries that are named, of those that a file does not have any more."""
@@ -54,7 +54,7 @@ def deliver(
         raise CommandError(error.message, f"{error.hint or ''} {AGAIN}".strip()) from error
     except KeyboardInterrupt:
         report()
-        typer.echo(f"Stopped. {AGAIN}", err=True)
+        typer.echo(f"Interrupted. {AGAIN}", err=True)
         raise
     report()
     if any(one.errors for one in done.values()):
@@ -79,9 +79,9 @@ def replace_entries(files: Mapping[str, list[Any]], place: Place, *, dry_run: bo
                 {"file": name, "total": len(entries), "edited": edited, "new": new, "gone": _ids(one.gone)}
             )
             if not as_json:
-                typer.echo(f"{name}: {counted(new)} new, {len(edited):,} edited. Nothing was sent.")
+                typer.echo(f"{name}: {counted(new)} new, {len(edited):,} edited (dry run).")
                 for each in edited:
-                    typer.echo(f"  entry {each['entry']} takes the place of: {beginning(each['was'])}")
+                    typer.echo(f"  entry {each['entry']} replaces: {beginning(each['was'])}")
                 for line in gone_lines(name, one.gone):
                     typer.echo(line)
         if as_json:
@@ -103,21 +103,21 @@ def _facts(one: Planted | Replaced) -> dict[str, Any]:
 
 def planted_text(file: str, planted: Planted) -> str:
     """Return one line for a file, and one for each entry that was refused."""
-    lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} there already."]
+    lines = [f"{file}: {counted(planted.imported)} imported, {planted.skipped:,} skipped."]
     return "\n".join([*lines, *fault_lines(file, planted.errors)])
 
 
 def replaced_text(file: str, one: Replaced) -> str:
     """Return one line for a file, and one for each entry that was refused or is not in it any more."""
-    head = f"{file}: {counted(one.imported)} imported, {len(one.changed):,} changed, {one.unchanged:,} as they were."
+    head = f"{file}: {counted(one.imported)} imported, {len(one.changed):,} changed, {one.unchanged:,} unchanged."
     return "\n".join([head, *fault_lines(file, one.errors), *gone_lines(file, one.gone)])
 
 
 def gone_lines(file: str, gone: Sequence[Mapping[str, Any]]) -> list[str]:
     if not gone:
         return []
-    head = f"{file}: {counted(len(gone))} not in the file any more, but in the memory (kb delete ID takes one out):"
-    more = [f"  and {len(gone) - SHOWN:,} more; --json names all"] if len(gone) > SHOWN else []
+    head = f"{file}: {counted(len(gone))} only in the memory, no longer in the file (kb delete ID removes one):"
+    more = [f"  and {len(gone) - SHOWN:,} more; --json lists all"] if len(gone) > SHOWN else []
     return [head, *(f"  {one['id']}  {beginning(one['content'])}" for one in gone[:SHOWN]), *more]
 
 

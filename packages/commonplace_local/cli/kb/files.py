@@ -46,7 +46,7 @@ def read_text(file: Path) -> str:
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror}.", "Check the path.") from error
     if len(raw) > MAX_FILE_BYTES:
-        raise CommandError(f"{file} is larger than {MAX_FILE_BYTES:,} bytes.", "Cut it into several files.")
+        raise CommandError(f"{file} is larger than {MAX_FILE_BYTES:,} bytes.", "Split it into several files.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -74,7 +74,7 @@ def entries_of(file: Path) -> list[Any]:
         return in_file(file, lambda: from_mapping(value).imports(whole=True))
     found = in_file(file, lambda: listed(value))
     if not isinstance(found, list):
-        raise CommandError(f"{file} holds no list of entries.", "Each begins with `- content:`; see memory.md.")
+        raise CommandError(f"{file} is not a list of entries.", "See docs/agents/memory.md.")
     return found
 
 

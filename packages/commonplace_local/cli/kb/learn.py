@@ -36,7 +36,7 @@ STDIN = Path("-")
 
 @grouped
 def learn(
-    story: Annotated[Path, typer.Argument(help="YAML of a story: story_id, summary, recommendations; - reads it.")],
+    story: Annotated[Path, typer.Argument(help="YAML of a story: story_id, summary, recommendations; - reads stdin.")],
     *,
     output: Annotated[
         Path | None,
@@ -46,7 +46,7 @@ def learn(
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Record what a story taught. If the memory cannot be reached it is kept in a file, with a warning."""
+    """Record the lessons of a story. If the memory cannot be reached, they stay pending in a file."""
     file = output or (Path() if story == STDIN else story.parent) / FOLDER / FILE_NAME
     learnings = _learnings_of(story)
     with alone(file):
@@ -78,7 +78,7 @@ def _learnings_of(story: Path) -> Learnings:
     for place, told in faults_of(learnings.imports()).items():
         # Not its words: what is refused may be a secret.
         what = learnings.entries[place].category or "summary"
-        raise CommandError(f"{story}: the memory would not take the {what} that is entry {place + 1}.", told)
+        raise CommandError(f"{story}: the memory rejected the {what} (entry {place + 1}).", told)
     return learnings
 
 
@@ -88,7 +88,7 @@ def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
     Raises CommandError for what will not mend itself.
     """
     left = learnings.pending
-    waits = f"{counted(len(left))} of {learnings.story} wait in {file}"
+    waits = f"{counted(len(left))} of {learnings.story} pending in {file}"
     try:
         with reached(place, LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS) as client:
             done = client.deliver(learnings, now())
@@ -106,13 +106,13 @@ def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
 
 @grouped
 def sync_pending(
-    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Where to look, and below.")] = Path(),
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder to search.")] = Path(),
     *,
     dry_run: DryRun = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Deliver what waits in each LEARNINGS.yaml, and what its memory lost. Ends with 1 when something still waits."""
+    """Send pending entries of each LEARNINGS.yaml, and those that its memory lost. Exit code 1 if some stay pending."""
     found, broken = records_below(folder)
     for error in broken:
         typer.echo(f"{error.message} {error.hint}", err=True)
@@ -132,7 +132,7 @@ def sync_pending(
             typer.echo(learnings_text(str(file), one))
         if not pending:
             checked = "read, not compared with the memory" if dry_run else "compared with the memory"
-            typer.echo(f"Nothing waits below {folder}; {counted(len(found), 'record', 'records')} {checked}.")
+            typer.echo(f"Nothing is pending below {folder}; {counted(len(found), 'record', 'records')} {checked}.")
     if broken or (not dry_run and any(one.pending for _, one in pending)):
         raise typer.Exit(1)
 
@@ -197,11 +197,11 @@ def _facts(file: Path, learnings: Learnings) -> dict[str, Any]:
 def validated(
     what: Annotated[str, typer.Argument(metavar="STORY|FILE", help="A story's id, or its LEARNINGS.yaml.")],
     *,
-    gate: Annotated[Gate, typer.Option(help="What the quality gate has said.")],
+    gate: Annotated[Gate, typer.Option(help="Result of the quality gate.")],
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Note a quality gate's result on a story's failures: PASS makes them certain, CONCERNS and FAIL less sure."""
+    """Apply a quality gate's result to a story's failures: PASS raises their confidence, CONCERNS and FAIL lower it."""
     files = [Path(what)] if Path(what).is_file() else []
     files = files or [file for file, one in records_below(Path())[0] if one.story == what]
     confirmed, gone = 0, 0
@@ -240,7 +240,7 @@ def learnings_text(file: str, learnings: Learnings) -> str:
         for one in learnings.entries:
             if one.first is not None:
                 by = f" by {clean(one.first)}" if one.first else ""
-                lines.append(f"  learned before{by}: {beginning(one.seed.content)}")
+                lines.append(f"  already known{by}: {beginning(one.seed.content)}")
         return "\n".join(lines)
     lines = [
         f"{learnings.story}: {counted(len(left))} of {len(learnings.entries):,} not in the memory yet, see {file}."

@@ -25,7 +25,7 @@ from commonplace_local.terminal import AsJson, clean, counted, print_json
 SHOWN = 10
 """Entries that are named before they are deleted."""
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Of the entry.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the entry.")]
 Story = Annotated[str | None, typer.Option(help="Only entries of this story.")]
 File = Annotated[str | None, typer.Option(help="Only entries from this file.")]
 
@@ -34,12 +34,12 @@ File = Annotated[str | None, typer.Option(help="Only entries from this file.")]
 def get(
     id: Id,
     *,
-    as_of: Annotated[str | None, typer.Option(help="As it was then: ISO date, at its end, or time.")] = None,
-    history: Annotated[bool, typer.Option("--history", help="Also what changed in its last 20 versions.")] = False,
+    as_of: Annotated[str | None, typer.Option(help="The version at an ISO date (its end) or time.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Also list the changes of its last 20 versions.")] = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Show one entry, whole."""
+    """Show one entry."""
     with reached(place) as client:
         entry = client.get(id, as_of=as_of, history=history)
     print_json(entry) if as_json else typer.echo(whole_text(entry))
@@ -55,11 +55,11 @@ def list_entries(
     file: File = None,
     since: Annotated[str | None, typer.Option(help="Created at or after this ISO date or time.")] = None,
     until: Annotated[str | None, typer.Option(help="Created up to this ISO date, its whole day, or time.")] = None,
-    order_by: Annotated[Order, typer.Option(help="What they are ordered by.")] = "created_at",
-    order: Annotated[Direction, typer.Option(help="Which comes first.")] = "desc",
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = DEFAULT_LISTED,
-    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
-    all_of_them: Annotated[bool, typer.Option("--all", help="However many there are.")] = False,
+    order_by: Annotated[Order, typer.Option(help="Sort key.")] = "created_at",
+    order: Annotated[Direction, typer.Option(help="Sort order.")] = "desc",
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number.")] = DEFAULT_LISTED,
+    offset: Annotated[int, typer.Option(min=0, help="Number to skip.")] = 0,
+    all_of_them: Annotated[bool, typer.Option("--all", help="No limit.")] = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
@@ -75,7 +75,7 @@ def list_entries(
     if as_json:
         print_json({"entries": shown, "nextOffset": further})
         return
-    parts = [entry_text(number, one) for number, one in enumerate(shown, offset + 1)] or ["There is none."]
+    parts = [entry_text(number, one) for number, one in enumerate(shown, offset + 1)] or ["No entries."]
     typer.echo("\n\n".join(parts))
     if more:
         typer.echo(f"There are more: --offset {further}, or --all.", err=True)
@@ -85,19 +85,19 @@ def list_entries(
 def update(
     id: Id,
     *,
-    content: Annotated[str | None, typer.Option(help="The new text; `-` reads it from a pipe.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="In place of the tags it has; may be repeated.")] = None,
-    role: Annotated[list[RoleName] | None, typer.Option(help="In place of its roles; may be repeated.")] = None,
-    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="How sure it is.")] = None,
-    entry_type: Annotated[EntryType | None, typer.Option("--type", help="What it is.")] = None,
+    content: Annotated[str | None, typer.Option(help="The new text; `-` reads stdin.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Replace its tags; repeatable.")] = None,
+    role: Annotated[list[RoleName] | None, typer.Option(help="Replace its roles; repeatable.")] = None,
+    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="Confidence, 0 to 1.")] = None,
+    entry_type: Annotated[EntryType | None, typer.Option("--type", help="Entry type.")] = None,
     story: Annotated[str | None, typer.Option(help="The story it comes from; empty: none.")] = None,
     file: Annotated[str | None, typer.Option(help="The file it comes from; empty: none.")] = None,
-    parent: Annotated[str | None, typer.Option(help="Id of the entry it belongs to; empty: none.")] = None,
-    expected_version: Annotated[int | None, typer.Option(help="Change nothing if it has another one by now.")] = None,
+    parent: Annotated[str | None, typer.Option(help="Id of its parent entry; empty: none.")] = None,
+    expected_version: Annotated[int | None, typer.Option(help="Fail if its version differs.")] = None,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Change what is given of an entry, and leave the rest as it is."""
+    """Change the given fields of an entry."""
     named = {"source_story": story, "source_file": file, "parent_id": parent}
     changes: dict[str, Any] = {
         "content": read_text(Path("-")) if content == "-" else content,
@@ -116,36 +116,36 @@ def update(
 
 @grouped
 def delete(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Of entries.")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of entries.")] = None,
     *,
     story: Annotated[str | None, typer.Option(help="All entries of this story.")] = None,
     file: Annotated[str | None, typer.Option(help="All entries from this file; with --story: of both.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where they are written first; default: deleted-TIME.yaml.")
+        Path | None, typer.Option("--output", "-o", help="Backup file; default: deleted-TIME.yaml.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring back what was deleted in the last 30 days.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo deletions of the last 30 days.")] = False,
     as_json: AsJson = False,
     place: Place,
 ) -> None:
-    """Delete entries by id, story or file, after they were written to a file and you have confirmed it."""
+    """Delete entries by id, story or file, after a backup to a file and a confirmation."""
     if undo:
         undelete(ids or [], story or file or output, as_json, place)
         return
     if bool(ids) == bool(story or file):
-        raise CommandError("What is to be deleted is not clear.", "Give ids, or --story, --file or both.")
+        raise CommandError("Nothing to delete was named.", "Give ids, or --story, --file or both.")
     if not yes and not sys.stdin.isatty():
-        raise CommandError("Nobody can be asked here, so nothing was deleted.", "Give --yes.")
+        raise CommandError("There is no terminal for the confirmation; nothing was deleted.", "Give --yes.")
     kept = output or Path(f"deleted-{now().replace(':', '')}.yaml")
     if kept.exists():
-        raise CommandError(f"{kept} is there already.", "Give another one with -o.")
+        raise CommandError(f"{kept} already exists.", "Give another one with -o.")
     with reached(place, SEED_SECONDS) as client:
         found: list[dict[str, Any]] = []
         for id in dict.fromkeys(ids or ()):
             try:
                 found.append(client.get(id))
             except NotFound as error:
-                raise CommandError(f"There is no entry {id}, so nothing was deleted.", error.hint or "") from error
+                raise CommandError(f"There is no entry {id}; nothing was deleted.", error.hint or "") from error
         found += [] if ids else selected(client, story, file, {})
         if found:
             write_whole(kept, write([exported(one) for one in found]))
@@ -158,13 +158,13 @@ def delete(
     elif not found:
         typer.echo("There is no such entry.")
     else:
-        typer.echo(f"{counted(gone)} deleted. To bring them back: commonplace kb restore {kept}")
+        typer.echo(f"{counted(gone)} deleted. To restore them: commonplace kb restore {kept}")
 
 
 def undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> None:
-    """Bring back what was deleted in the last 30 days."""
+    """Undo deletions of the last 30 days."""
     if not ids or beside:
-        raise CommandError("--undo takes ids alone.", "They are in the file that the deletion left.")
+        raise CommandError("--undo accepts only ids.", "They are in the backup file of the deletion.")
     restored = list(dict.fromkeys(ids))
     with reached(place) as client:
         for id in restored:
@@ -172,7 +172,7 @@ def undelete(ids: list[str], beside: object, as_json: bool, place: Place) -> Non
     if as_json:
         print_json({"restored": len(restored), "ids": restored})
     else:
-        typer.echo(f"{counted(len(restored))} brought back.")
+        typer.echo(f"{counted(len(restored))} restored.")
 
 
 def _confirm(found: list[dict[str, Any]]) -> None:

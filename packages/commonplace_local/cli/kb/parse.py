@@ -34,13 +34,13 @@ BESIDE = {
 MANY = {"summary": "summaries", "fact": "facts", "template": "templates"}
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Markdown files.", exists=True, dir_okay=False)]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="The YAML file; default: print it.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file; default: stdout.")]
 
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that was edited by hand.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Write nothing where anything was not read.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that was edited by hand.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Write nothing if a part cannot be read.")]
 Parse = Callable[[str, str, tuple[Role, ...]], Parsed]
 
-app = commands("Make entries of a team's files, as YAML.")
+app = commands("Convert a team's Markdown files to entries, as YAML.")
 
 
 class RoleName(StrEnum):
@@ -52,7 +52,7 @@ class RoleName(StrEnum):
     ALL = "all"
 
 
-Roles = Annotated[list[RoleName] | None, typer.Option("--role", help="Whom all entries are for; may be repeated.")]
+Roles = Annotated[list[RoleName] | None, typer.Option("--role", help="Role of all entries; repeatable.")]
 
 
 def _add(name: str, text: str, parse: Parse, usual: tuple[Role, ...]) -> None:
@@ -66,9 +66,9 @@ def _add(name: str, text: str, parse: Parse, usual: tuple[Role, ...]) -> None:
         _write(_parsed(files, parse, roles or usual, strict), output, force)
 
 
-_add("lessons", "Make a summary of each story, a fact of each lesson.", stories.parse, stories.ROLES)
-_add("templates", "Make a template of each file. Tags come from its path, roles from its kind.", texts.parse, ())
-_add("claude", "Make a fact of each rule. The headings above it become its tags.", rules.parse, rules.ROLES)
+_add("lessons", "Convert each story to a summary, each lesson to a fact.", stories.parse, stories.ROLES)
+_add("templates", "Convert each file to a template. Tags come from its path, roles from its kind.", texts.parse, ())
+_add("claude", "Convert each rule to a fact. The headings above it become its tags.", rules.parse, rules.ROLES)
 
 
 def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bool) -> list[Parsed]:
@@ -80,12 +80,12 @@ def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bo
     for file in files:
         text = read_text(file)
         if len(text) > MAX_CHARACTERS:
-            raise CommandError(f"{file} has more than {MAX_CHARACTERS:,} characters.", "Cut it into several files.")
+            raise CommandError(f"{file} has more than {MAX_CHARACTERS:,} characters.", "Split it into several files.")
         found = parse(text, relative(file), roles)
         _report(file, found)
         parts.append(found)
     if strict and (left := sum(len(one.unread) for one in parts)):
-        hint = "Mend them, or leave --strict out to go on without them."
+        hint = "Fix them, or omit --strict to continue without them."
         raise CommandError(
             f"{counted(left, 'place was', 'places were')} not read: see above. Nothing was written.", hint
         )
@@ -117,17 +117,17 @@ def _report(file: Path, found: Parsed) -> None:
 def _write(parts: Sequence[Parsed], output: Path | None, force: bool) -> None:
     seeds = combined(parts).seeds
     if not seeds:
-        raise CommandError("Nothing could be made of it.", "Is this the right parser? See: commonplace kb parse --help")
+        raise CommandError("No entries were found in it.", "Is this the right parser? See: commonplace kb parse --help")
     text = write([one.as_import() for one in seeds])
     if output is None:
         typer.echo(text, nl=False)
         return
     first, _, rest = read_text(output).partition("\n") if output.exists() and not force else ("", "", "")
     if (first or rest) and first != f"{MARK}{_hash(rest)}":
-        hint = "Keep your changes and give another -o, or give --force."
-        raise CommandError(f"{output} is there, and not as this command wrote it.", hint)
+        hint = "Choose another -o to keep your changes, or use --force."
+        raise CommandError(f"{output} exists and was edited since this command wrote it.", hint)
     write_whole(output, f"{MARK}{_hash(text)}\n{text}")
-    typer.echo(f"{output}: {counted(len(seeds))}. Look it through, then: commonplace kb seed --file {output}", err=True)
+    typer.echo(f"{output}: {counted(len(seeds))}. Review it, then: commonplace kb seed --file {output}", err=True)
 
 
 def _hash(text: str) -> str:

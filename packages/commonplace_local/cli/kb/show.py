@@ -63,7 +63,7 @@ def beginning(content: str) -> str:
 def entry_text(place: int, entry: Mapping[str, Any]) -> str:
     """Return a line of facts, the text indented, and a line that names it."""
     facts = [str(entry.get("entry_type", "")), "for " + ", ".join(entry.get("roles") or [])]
-    facts += [f"{entry['confidence']:.2f} sure"] if isinstance(entry.get("confidence"), int | float) else []
+    facts += [f"confidence {entry['confidence']:.2f}"] if isinstance(entry.get("confidence"), int | float) else []
     facts += [str(entry["source_story"])] if entry.get("source_story") else []
     facts += ["#" + " #".join(entry["tags"])] if entry.get("tags") else []
     if entry.get("seen"):

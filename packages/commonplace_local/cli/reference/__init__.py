@@ -37,12 +37,12 @@ app.command(name="show")(show_entry)
 @app.command()
 @grouped
 def status(
-    name: Annotated[str | None, typer.Argument(help="One catalogue: with everything its last run said.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One catalogue, with the full report of its last run.")] = None,
     *,
     as_json: AnyJson = False,
     target: Target,
 ) -> None:
-    """Say what is published of each catalogue, and what was refused and why."""
+    """Show what is published of each catalogue, and the errors of those refused."""
     deployment = target.find()
     if name is not None:
         typer.echo(reports.catalogue_report_text(deployment, name, as_json=as_json), nl=False)
@@ -62,7 +62,7 @@ def status(
 @grouped
 def gaps(
     *,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number.")] = 50,
     as_json: AnyJson = False,
     org: Org = None,
     target: Target,
@@ -73,7 +73,7 @@ def gaps(
     deployment = target.find()
     table = deployment.outputs.get("RecordsTable")
     if table is None:
-        raise CommandError("No gaps are kept there.", "Deploy this version, or start `commonplace dev` of it.")
+        raise CommandError("This deployment records no gaps.", "Deploy this version, or start `commonplace dev` of it.")
     organisation = org or deployment.outputs.get("Organisation", "default")
     found = DynamoGaps(deployment.client("dynamodb"), table).gaps(organisation, limit)
     if as_json:
@@ -102,7 +102,7 @@ def validate(
     github: Annotated[bool, typer.Option("--github", help="Print annotations for a GitHub workflow.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check a catalogue as a sync would, and more: 1 if it would not be published."""
+    """Check a catalogue as a sync would, and more. Exit code 1 if it would not be published."""
     place = opened(folder)
     reading = read_catalogue(place.files, place.name)
     # What a sync would say, and what only a checkout can: whether sources have changed since.
@@ -111,8 +111,8 @@ def validate(
         nothing = Problem(
             code="empty-catalogue",
             severity="error",
-            message="The folder holds no entry of a catalogue.",
-            hint="Name another folder, or begin one: commonplace reference init FOLDER",
+            message="The folder contains no catalogue entries.",
+            hint="Name another folder, or create one: commonplace reference init FOLDER",
         )
         found.append(nothing)
     problems = in_order(found)
@@ -132,10 +132,10 @@ def diff(
     old: Annotated[str, typer.Argument(help="A folder, or REVISION:FOLDER, such as main:reference.")],
     new: Annotated[str, typer.Argument(help="The same, of the newer state.")],
     *,
-    breaking: Annotated[bool, typer.Option("--breaking", help="End with 1 if a name leads nowhere any more.")] = False,
+    breaking: Annotated[bool, typer.Option("--breaking", help="Exit code 1 if a name was removed.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two states of a catalogue: what is new, gone, changed, renamed, deprecated."""
+    """Compare two states of a catalogue: entries new, removed, changed, renamed, deprecated."""
     try:
         before = [one.entry for one in publishable(old)[1].entries]
     except NoSuchFolder:

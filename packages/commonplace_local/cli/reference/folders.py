@@ -48,7 +48,7 @@ def opened(text: str) -> Folder:
     if path.is_dir():
         return _on_disk(path, text, name)
     if path.exists():
-        raise CommandError(f"{text} is no folder.", "Name the folder of a catalogue.")
+        raise CommandError(f"{text} is not a folder.", "Name the folder of a catalogue.")
     if _REVISION.fullmatch(text):
         return _at_revision(text, name)
     raise CommandError(f"There is no folder {text}.", "Name a folder, or a revision and a folder: HEAD~1:reference")
@@ -57,7 +57,7 @@ def opened(text: str) -> Folder:
 def _on_disk(root: Path, text: str, name: str | None) -> Folder:
     names = list_files(root)
     if len(names) > 10 * bounds.MAX_FILES:
-        raise CommandError(f"{text} holds {len(names):,} files.", "Name the folder of the catalogue itself.")
+        raise CommandError(f"{text} contains {len(names):,} files.", "Name the folder of the catalogue itself.")
     files = dict.fromkeys(names, b"")
     left = bounds.MAX_CATALOGUE_BYTES + 1
     for one in filter(is_read, names):
@@ -84,7 +84,7 @@ def _at_revision(text: str, name: str | None) -> Folder:
             folder = os.path.normpath(git_text("rev-parse", "--show-prefix") + folder)
         repository = GitRepository(Path(git_text("rev-parse", "--absolute-git-dir")))
     except GitError as error:
-        raise CommandError(f"{revision} is no revision of this repository.", "See: git log --oneline") from error
+        raise CommandError(f"{revision} is not a revision of this repository.", "See: git log --oneline") from error
     prefix = f"{folder.strip('/')}/" if folder not in ("", ".") else ""
     with closing(repository):
         # Regular files; symbolic links are no content.

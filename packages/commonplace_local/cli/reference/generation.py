@@ -78,14 +78,14 @@ def generate(
     source: Annotated[str | None, typer.Argument(help="With a generator: the file, or the program.")] = None,
     *,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="With a generator: the JSON file.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="With a generator: NAME=VALUE; may be repeated.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Only what goes into this file; may be repeated.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 if a file is stale.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 1 if a part could not be read.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Tell every part that could not be read.")] = False,
+    option: Annotated[list[str] | None, typer.Option(help="With a generator: NAME=VALUE; repeatable.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only what goes into this file; repeatable.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if a part could not be read.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List every part that could not be read.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make entries out of the sources that catalogue.yaml names, or out of one: openapi, console, click, argparse,
+    """Generate entries from the sources in catalogue.yaml, or from one: openapi, console, click, argparse,
     typer, help. The last four run the program."""
     if source:
         folder, items = _adhoc(what, source, output, option)
@@ -138,13 +138,13 @@ def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None
 
     runs = kind_of(kind).runs
     if output is None:
-        raise CommandError("Where shall the entries go?", "Give a JSON file with -o.")
+        raise CommandError("No output file is given.", "Give a JSON file with -o.")
     name = source if runs else str(Path(source).resolve())
     options: dict[str, Any] = {}
     for text in option or []:
         key, sign, value = text.partition("=")
         if not key or not sign:
-            raise CommandError(f"“{text}” is no option.", "Write --option NAME=VALUE.")
+            raise CommandError(f"“{text}” is not an option.", "Write --option NAME=VALUE.")
         try:
             options[key.strip()] = json.loads(value)  # so that lists and numbers can be given
         except ValueError:
@@ -155,11 +155,11 @@ def _adhoc(kind: str, source: str, output: Path | None, option: list[str] | None
 def tell_one(done: Done, *, every: bool = False) -> None:
     item = done.item
     if done.state == "failed":
-        typer.echo(f"{item.into}: not made. {done.error}", err=True)
+        typer.echo(f"{item.into}: failed. {done.error}", err=True)
         if done.hint:
             typer.echo(f"  {done.hint}", err=True)
         return
-    counts = f"{done.added:,} new, {done.changed:,} changed, {done.removed:,} gone"
+    counts = f"{done.added:,} new, {done.changed:,} changed, {done.removed:,} removed"
     said = {"written": f"written ({counts})", "unchanged": "unchanged", "stale": f"stale ({counts})"}[done.state]
     typer.echo(f"{item.into}: {done.entries:,} entries from {item.source}, {said}.")
     unread = sorted(done.unread, key=lambda one: one.severity)
@@ -170,7 +170,7 @@ def tell_one(done: Done, *, every: bool = False) -> None:
         typer.echo(f"  {said}: {one.where}: {one.what}" + (f" {one.hint}" if one.hint not in hints else ""), err=True)
         hints |= {one.hint}
     if len(shown) < len(done.unread):
-        typer.echo(f"  and {len(done.unread) - len(shown):,} more; --all tells them.", err=True)
+        typer.echo(f"  and {len(done.unread) - len(shown):,} more; --all lists them.", err=True)
 
 
 def items_of(folder: Path) -> list[Item]:
@@ -218,7 +218,7 @@ def _made(folder: Path, item: Item, *, check: bool) -> Done:
         return Done(item, "stale", len(made.entries), *counts, made.unread)
     raw = catalogue_file.written(catalogue_file.dated(made.entries, before, today(os.environ)))
     if len(raw) > MAX_FILE_BYTES:
-        hint = "Take fewer tags into one file: several items of `generate` may read one source."
+        hint = "Select fewer tags for one file: several items of `generate` may read one source."
         raise CommandError(f"{item.into} would be larger than {MAX_FILE_BYTES:,} bytes.", hint)
     write_whole(into, raw.decode())
     return Done(item, "written", len(made.entries), *counts, made.unread)
@@ -257,7 +257,7 @@ def source_bytes(folder: Path, item: Item) -> bytes:
     except OSError as error:
         raise CommandError(f"{source} cannot be read: {error.strerror}.", "Check `source:`.") from error
     if len(raw) > MAX_SOURCE_BYTES:
-        raise CommandError(f"{source} is larger than {MAX_SOURCE_BYTES:,} bytes.", "Cut it into several documents.")
+        raise CommandError(f"{source} is larger than {MAX_SOURCE_BYTES:,} bytes.", "Split it into several documents.")
     return raw
 
 
@@ -265,7 +265,7 @@ def target(folder: Path, into: str) -> Path:
     """Return the file of an item: a JSON file that the catalogue reads. Raises CommandError."""
     file = (folder / into).resolve()
     if not writable(into) or not file.is_relative_to(folder.resolve()):
-        raise CommandError(f"{into} is no file that the catalogue reads.", "`into:` is a path in it, such as api.json.")
+        raise CommandError(f"The catalogue does not read {into}.", "`into:` is a path in it, such as api.json.")
     return file
 
 
@@ -273,6 +273,6 @@ def today(environ: Mapping[str, str]) -> str:
     """Return the date of new entries: SOURCE_DATE_EPOCH if a build sets it, else today. Raises CommandError."""
     told = environ.get("SOURCE_DATE_EPOCH", "").strip()
     if told and not (told.isascii() and told.isdigit() and len(told) <= 11):
-        raise CommandError("SOURCE_DATE_EPOCH is no number of seconds.", "Unset it, or give seconds since 1970.")
+        raise CommandError("SOURCE_DATE_EPOCH is not a number of seconds.", "Unset it, or give seconds since 1970.")
     moment = datetime.fromtimestamp(int(told), UTC) if told else datetime.now(UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ" if told else "%Y-%m-%dT00:00:00Z")

@@ -87,7 +87,7 @@ class ClickReader(Reader):
                 found.append({"name": name, "error": f"{type(error).__name__}: {error}"[:500]})
                 continue
             if command is None:
-                found.append({"name": name, "error": "It is listed, but cannot be had."})
+                found.append({"name": name, "error": "It is listed, but cannot be loaded."})
             elif id(command) in seen:
                 seen[id(command)]["aliases"].append(name)
             else:
@@ -212,7 +212,7 @@ def target_of(target: str) -> Any:
     """The object, and the name of its module."""
     module, _, path = target.rpartition(":")
     if not module or not path:
-        raise NotThatKindError("The target says no object: package.module:object.")
+        raise NotThatKindError("The target names no object: package.module:object.")
     found: Any
     if not module.endswith(".py"):
         found = importlib.import_module(module)
@@ -236,12 +236,12 @@ def described(kind: str, found: Any) -> Told:
     if kind == "argparse":
         parser = found() if callable(found) and not isinstance(found, argparse.ArgumentParser) else found
         if not isinstance(parser, argparse.ArgumentParser):
-            raise NotThatKindError("It is no argparse.ArgumentParser, nor a function that returns one.")
+            raise NotThatKindError("It is neither an argparse.ArgumentParser nor a function that returns one.")
         return ArgparseReader().read(parser, parser.prog)
     if hasattr(found, "registered_commands"):
         found = importlib.import_module("typer.main").get_command(found)
     if not hasattr(found, "params") or not hasattr(found, "make_context"):
-        raise NotThatKindError("It is no command of click, and no Typer application.")
+        raise NotThatKindError("It is neither a click command nor a Typer application.")
     return ClickReader().read(found, found.name or "")
 
 
@@ -255,7 +255,7 @@ def main() -> None:
     except NotThatKindError as error:
         told = {"format": FORMAT, "error": str(error)}
     except SystemExit as error:
-        told = {"format": FORMAT, "error": f"The program ends when it is imported (status {error.code})."}
+        told = {"format": FORMAT, "error": f"The program exits when it is imported (status {error.code})."}
     except Exception as error:  # noqa: BLE001 - whatever the program raises is told
         told = {"format": FORMAT, "error": f"{type(error).__name__}: {error}"[:2000]}
     text = json.dumps(told, sort_keys=True, ensure_ascii=True, indent=1)

@@ -40,11 +40,11 @@ def search(
     module: Annotated[str | None, typer.Option(help="Only of this optional module.")] = None,
     catalogue: OfCatalogue = None,
     version: OfVersion = None,
-    limit: Annotated[int, typer.Option(min=1, max=20, help="How many at most.")] = 5,
+    limit: Annotated[int, typer.Option(min=1, max=20, help="Maximum number.")] = 5,
     words: Annotated[bool, typer.Option("--words", help="By words only, without the embedding model.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Search folders offline, as agents would once they are published. Finding nothing is an answer: it ends with 0."""
+    """Search folders offline, as agents would once they are published. Exit code 0 even without results."""
     given = {"query": query, "type": entry_type or "all", "category": category, "module": module, "limit": limit}
     within = {"catalogue": catalogue, "version": version}
     _answer(folders, ("search_knowledge", given | within), meaning=not words, as_json=as_json)
@@ -56,11 +56,11 @@ def show_entry(
     *,
     catalogue: OfCatalogue = None,
     version: OfVersion = None,
-    page: Annotated[int, typer.Option(min=1, help="Of what does not fit on the first.")] = 1,
-    max_tokens: Annotated[int, typer.Option(min=200, max=8_000, help="How long a page may be.")] = 1_000,
+    page: Annotated[int, typer.Option(min=1, help="Page number.")] = 1,
+    max_tokens: Annotated[int, typer.Option(min=200, max=8_000, help="Maximum length of a page.")] = 1_000,
     as_json: AsJson = False,
 ) -> None:
-    """Show one command, endpoint or guide as agents see it; 1 if there is none, with the names that come nearest."""
+    """Show one command, endpoint or guide as agents see it; exit code 1 and similar names if there is none."""
     tools = {"get_api_endpoint": "path"} if _ENDPOINT.match(name) else {"get_command": "command", "get_guide": "guide"}
     more = {"catalogue": catalogue, "version": version, "page": page, "max_tokens": max_tokens}
     calls = [(tool, {field: name, **more}) for tool, field in tools.items()]
@@ -78,8 +78,8 @@ def _answer(folders: Sequence[str] | None, *calls: tuple[str, dict[str, Any]], m
     for folder in folders or ["."]:  # as if these were published now
         place, reading = publishable(folder)
         if not reading.entries:
-            hint = "Begin one: commonplace reference init FOLDER"
-            raise CommandError(f"{place.shown} holds no entry of a catalogue.", hint)
+            hint = "Create one: commonplace reference init FOLDER"
+            raise CommandError(f"{place.shown} contains no catalogue entries.", hint)
         catalogue = compile(
             reading,
             source=CatalogueSource(reading.name, HERE, "HEAD", ""),
@@ -92,7 +92,7 @@ def _answer(folders: Sequence[str] | None, *calls: tuple[str, dict[str, Any]], m
         made.append(catalogue)
     names = [one.name for one in made]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise CommandError(f"Two catalogues are called {twice}.", "Name one of them otherwise: NAME=FOLDER")
+        raise CommandError(f"Two catalogues have the name {twice}.", "Rename one of them: NAME=FOLDER")
     answer, failed = None, None
     with _meaning(made) if meaning else nullcontext() as compared:
         reference = Reference(FixedShelf(tuple(made)), compared)
@@ -139,7 +139,7 @@ def _meaning(catalogues: Sequence[Catalogue]) -> Iterator[Meaning]:
     with tempfile.TemporaryDirectory(prefix="commonplace-") as folder:
         engine = EmbeddedEngine(Path(folder) / "reference.sqlite", model)
         try:
-            working = f"Reading {len(records):,} entries for what they mean; --words does without"
+            working = f"Embedding {len(records):,} entries; --words skips this"
             with Console(stderr=True).status(working):
                 engine.replace(embed_records(records, model))
             yield VectorMeaning(engine, [model])

@@ -59,30 +59,30 @@ def init(
     folder: Annotated[Path, typer.Argument(help="The folder of the new catalogue.")] = Path("reference"),
     *,
     title: Annotated[
-        str | None, typer.Option(help="What the product is called; default: as its API document, or its folder, says.")
+        str | None, typer.Option(help="Name of the product; default: from its API document or folder.")
     ] = None,
     sources: Annotated[
         list[str] | None,
         typer.Option(
             "--from",
             metavar="KIND=SOURCE",
-            help=f"Generate entries from it: {', '.join(KINDS)}; as often as you like. Programs are run.",
+            help=f"Generate entries from it: {', '.join(KINDS)}; repeatable. Programs are run.",
         ),
     ] = None,
 ) -> None:
-    """Begin a catalogue: catalogue.yaml with a first guide, or with entries --from what there is. Nothing is written
+    """Create a catalogue: catalogue.yaml with a first guide, or with entries generated --from sources. No file is over
     over."""
     settings, guide = folder / SETTINGS_FILE, folder / "guides" / "first-steps.md"
     for file in (settings, guide):
         if file.exists():
-            raise CommandError(f"{file} is there already.", "Name another folder, or go on with this one.")
+            raise CommandError(f"{file} already exists.", "Choose another folder, or edit this one.")
     named = []
     for text in sources or ():
         kind, _, source = text.partition("=")
         if kind not in KINDS or not source:
             known = ", ".join(KINDS)
             hint = f"Write KIND=SOURCE with one of {known}: openapi=openapi.yaml, help=git, typer=app/cli.py:app"
-            raise CommandError(f"--from {text} names no source.", hint)
+            raise CommandError(f"--from {text} does not name a source.", hint)
         named.append((kind, source))
     items: list[dict[str, Any]] = []
     for kind, source in named:
@@ -99,9 +99,9 @@ def init(
         done = generate_all(folder, items_of(folder), tell=tell_one)
         if all(one.state == "failed" for one in done):
             settings.unlink()
-            raise CommandError("Nothing could be read.", "Mend the sources, or name others.")
+            raise CommandError("Nothing could be read.", "Fix the sources, or name others.")
         if not all(one.good for one in done):
-            hint = f"Mend {settings}, and: commonplace reference generate {folder}"
+            hint = f"Fix {settings}, then: commonplace reference generate {folder}"
             raise CommandError("Not everything could be read.", hint)
     typer.echo(f"Next: commonplace reference validate {folder}")
     typer.echo(f"      commonplace reference search QUESTION {folder}")

@@ -101,14 +101,14 @@ def _read(process: "subprocess.Popen[bytes]", until: float) -> tuple[bytes, str]
                 selector.register(stream, selectors.EVENT_READ, kept)
         while selector.get_map() and not why:
             ready = selector.select(max(0.0, until - time.monotonic()))
-            why = "" if ready else "It was still running when its time was over."
+            why = "" if ready else "It exceeded the time limit."
             for key, _ in ready:
                 part = os.read(key.fd, 65_536)
                 key.data.extend(part)
                 if not part:
                     selector.unregister(key.fileobj)
                 elif len(said) + len(errors) > MAX_OUTPUT_BYTES:
-                    why = f"It said more than {MAX_OUTPUT_BYTES:,} bytes."
+                    why = f"Its output exceeds {MAX_OUTPUT_BYTES:,} bytes."
     return bytes(said if said.strip() else errors)[:MAX_OUTPUT_BYTES], why
 
 
@@ -153,18 +153,18 @@ def described(kind: str, target: str, *, folder: Path, options: Mapping[str, Any
         raw = None
         if result.is_file():
             if result.stat().st_size > MAX_DESCRIPTION_BYTES:
-                said = f"The program says more than {MAX_DESCRIPTION_BYTES:,} bytes of itself."
+                said = f"The description of the program exceeds {MAX_DESCRIPTION_BYTES:,} bytes."
                 raise CommandError(said, "Take a part of it.")
             raw = result.read_bytes()
     if raw is None:
-        last = done.said.decode("utf-8", "replace").strip().splitlines()[-1:] or [done.why or "It said nothing."]
+        last = done.said.decode("utf-8", "replace").strip().splitlines()[-1:] or [done.why or "It printed nothing."]
         raise CommandError(f"{target} could not be imported: {last[0][:300]}", "Check that it can be imported there.")
     refused = json.loads(raw).get("error")
     if refused:
         hint = (
             "Give file.py:object from the catalogue's folder, or package.module:object; `python:` is its interpreter."
         )
-        raise CommandError(f"{target} is not read: {refused}", hint)
+        raise CommandError(f"{target} cannot be read: {refused}", hint)
     return raw
 
 
@@ -182,7 +182,7 @@ def words_of(target: str) -> list[str]:
     try:
         words = shlex.split(target)
     except ValueError as error:
-        raise CommandError(f"{target} is no command line: {error}.", "Such as `git remote`.") from error
+        raise CommandError(f"{target} is not a command line: {error}.", "Such as `git remote`.") from error
     if not words:
         raise CommandError("`source` names no program.", "Such as `git remote`.")
     return words
@@ -217,10 +217,10 @@ def help_pages(target: str, *, folder: Path, options: Mapping[str, Any], tell: T
     while waiting:
         if len(pages) >= MAX_PAGES or time.monotonic() > until:
             said = f"{MAX_PAGES} pages, or {TIMEOUT_SECONDS} seconds, were not enough for the help of {target}."
-            raise CommandError(said, "Go less deep (`depth:`), or generate a part at a time (`source: git remote`).")
+            raise CommandError(said, "Reduce `depth:`, or generate a part at a time (`source: git remote`).")
         one = waiting.pop(0)
         name, command = " ".join(one), [*start, *one[len(called) :]]
-        tell(f"{name}: {len(pages)} pages read, {len(waiting)} waiting")
+        tell(f"{name}: {len(pages)} pages read, {len(waiting)} pending")
         status, page = _page(command, asking, folder)
         foreign = name in doubtful and not re.search(rf"(?<![\w-]){called[0]} |{'-'.join(one)}", page)
         if one is not called and (foreign or (status != 0 and "usage" not in page.casefold())):

@@ -13,7 +13,7 @@ GENERATED = "auto-generated:"
 _FILES = ("openapi", "console")
 """Kinds of generators whose source is a file; of the others, only another run can show it."""
 
-MADE_ANEW = "Run `commonplace reference generate`, and look through what it changes."
+MADE_ANEW = "Run `commonplace reference generate` and review its changes."
 
 
 def check_sources(reading: Reading, source: Callable[[str], bytes | None]) -> tuple[Problem, ...]:
@@ -39,7 +39,7 @@ def check_sources(reading: Reading, source: Callable[[str], bytes | None]) -> tu
         if found is None:
             if len(paths) == 1:
                 message = f"{_count(entries)} generated from `{paths[0]}`, which is not there."
-                findings.warning("missing-source", message, "Put it back, or write the entries by hand.", At(path))
+                findings.warning("missing-source", message, "Restore it, or write the entries by hand.", At(path))
             continue
         stale = [one for one in entries if one.entry.source_hash != hashes[found]]
         if stale:

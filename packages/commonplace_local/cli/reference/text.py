@@ -44,7 +44,7 @@ def problems_text(folder: "Folder", reading: "Reading", problems: "Sequence[Prob
     types = Counter(one.entry.type for one in reading.entries)
     listed = ", ".join(f"{count:,} {name}" for name, count in sorted(types.items()))
     errors = any(one.severity == "error" for one in problems)
-    good, bad = "It can be published.", "It would not be published: the last good one would go on answering."
+    good, bad = "It can be published.", "It would not be published; the previous version would stay."
     lines.append(f"{clean(reading.settings.title)}: {counted(len(reading.entries))} ({listed or 'none'})")
     return "\n".join([*lines, bad if errors else good])
 
@@ -80,7 +80,7 @@ def annotations(folder: "Folder", problems: "Iterable[Problem]") -> Iterator[str
 
 def difference_text(found: "Difference") -> str:
     if found.nothing:
-        return "Nothing is different."
+        return "No differences."
     lines = [
         *_section("Added", [_named(one) for one in found.added]),
         *_section("Removed", [_named(one) for one in found.removed]),
@@ -93,10 +93,10 @@ def difference_text(found: "Difference") -> str:
             ],
         ),
         *_section("Changed", [f"{_named(one.entry)}: {', '.join(one.fields)}" for one in found.changed]),
-        *_section("Names that lead nowhere any more (breaking)", [clean(one.called) for one in found.lost]),
+        *_section("Removed names (breaking)", [clean(one.called) for one in found.lost]),
     ]
     if found.breaking:
-        lines.append("Keep an entry with the old name and say in it what it is `replacedBy`, or make it an alias.")
+        lines.append("Keep an entry with the old name that says what it is `replacedBy`, or make it an alias.")
     return "\n".join(lines).strip()
 
 
@@ -106,7 +106,7 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield f"{title} ({len(lines):,})"
     yield from (f"  {line}" for line in lines[:MAX_SHOWN])
     if len(lines) > MAX_SHOWN:
-        yield f"  and {len(lines) - MAX_SHOWN:,} more; --json tells them"
+        yield f"  and {len(lines) - MAX_SHOWN:,} more; --json lists them"
     yield ""
 
 

@@ -1,4 +1,4 @@
-"""Check a deployment from outside, after it was made."""
+"""Check a deployment from outside."""
 
 import dataclasses
 import json as jsonlib
@@ -21,12 +21,12 @@ def smoke(
     url: Annotated[str, typer.Argument(help="Public address of the deployment, without a path.")],
     *,
     origin: Annotated[
-        str | None, typer.Option(help="Address of the API behind the distribution: it has to refuse everybody.")
+        str | None, typer.Option(help="Address of the API behind the distribution, which must refuse requests.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, max=120, help="How long one request may take.")] = 15,
+    seconds: Annotated[float, typer.Option(min=1, max=120, help="Timeout of a request in seconds.")] = 15,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check a deployment from outside. Writes nothing, signs nobody in."""
+    """Check a deployment from outside, without writing or signing in."""
     site = Site(_address(url), _address(origin) if origin else None, seconds)
     try:
         site.get("/health")

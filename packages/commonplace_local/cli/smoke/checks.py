@@ -64,7 +64,7 @@ def health(site: Site) -> str:
         said = told.get("status") or _error(answer)
         raise Failed(f"/health answers {answer.status}: {said}", "See docs/operate/runbooks/api-5xx.md.")
     if "documents" not in told:
-        return "ok, which is all that strangers are answered where members read"
+        return "ok; details are for members"
     return f"{told['documents']} documents, version {told.get('version')}"
 
 
@@ -88,8 +88,8 @@ def home(site: Site) -> str:
     if answer.status != 200 or not title:
         raise Failed(f"/ answers {answer.status}", "Look at the log of the site function.")
     if "default-src 'none'" not in answer.headers.get("content-security-policy", ""):
-        hint = "Something between the function and here removes headers."
-        raise Failed("/ comes without its content security policy", hint)
+        hint = "A proxy removes headers."
+        raise Failed("/ lacks its Content-Security-Policy", hint)
     return title[1].strip()
 
 
@@ -157,7 +157,7 @@ def _closed(answer: Answer, asked: str) -> str:
         hint = (
             "siteTier has to reach every function: deploy again, and look at SITE_TIER of the rest and mcp functions."
         )
-        raise Failed(f"{asked} answers {answer.status} to who has not signed in, and the site is for members", hint)
+        raise Failed(f"{asked} answers {answer.status} without a token, and the site is for members", hint)
     return "for members: 401"
 
 
@@ -192,7 +192,7 @@ def challenge(site: Site) -> str:
 
 def _challenged(site: Site, answer: Answer, name: str) -> str:
     if answer.status != 401:
-        raise Failed(f"{name} answers {answer.status} to who has not signed in, not 401", _GUARD)
+        raise Failed(f"{name} answers {answer.status} without a token, not 401", _GUARD)
     found = _parts(answer, name)
     if "error" in found:
         raise Failed("the challenge names an error, though no token came", _GUARD)
@@ -208,8 +208,8 @@ def _challenged(site: Site, answer: Answer, name: str) -> str:
 def bad_token(site: Site) -> str:
     answer = site.rpc("tools/list", authorization="Bearer smoke.smoke.smoke")
     if answer.status != 401:
-        raise Failed(f"a token that is none answers {answer.status}, not 401", _GUARD)
-    if _parts(answer, "a token that is none").get("error") != "invalid_token":
+        raise Failed(f"an invalid token answers {answer.status}, not 401", _GUARD)
+    if _parts(answer, "an invalid token").get("error") != "invalid_token":
         raise Failed("the challenge does not say invalid_token", _GUARD)
     return "401, invalid_token"
 
@@ -260,7 +260,7 @@ def authorize(site: Site) -> str:
     asked = {"response_type": "code", "client_id": "nobody", "redirect_uri": sent_to, "state": "smoke"}
     answer = site.get("/authorize", params=asked)
     if "location" in answer.headers or answer.status // 100 == 3:
-        raise Failed("a client that nobody knows is sent elsewhere", "Do not go on with this deployment.")
+        raise Failed("an unknown client is redirected", "Take this deployment down.")
     if answer.status != 400 or not answer.headers.get("content-type", "").startswith("text/html"):
         raise Failed(f"/authorize answers garbage with {answer.status}, not with a page and 400", _AUTH)
     if "attacker.example" in answer.body.decode("utf-8", "replace").lower():
@@ -273,9 +273,9 @@ def token(site: Site) -> str:
         "POST", "/token", data={"grant_type": "authorization_code", "code": "smoke", "client_id": "nobody"}
     )
     if answer.status not in (400, 401) or not isinstance(answer.json.get("error"), str):
-        raise Failed(f"/token answers a code that is none with {answer.status}", _AUTH)
+        raise Failed(f"/token answers an invalid code with {answer.status}", _AUTH)
     if "no-store" not in answer.headers.get("cache-control", ""):
-        raise Failed("/token may be kept by whoever is in between", _AUTH)
+        raise Failed("answers of /token may be cached", _AUTH)
     return f"{answer.status}, {answer.json['error']}"
 
 
@@ -287,12 +287,12 @@ def headers(site: Site) -> str:
     if lacking:
         raise Failed(f"the policy of /authorize lacks {', '.join(lacking)}", _AUTH)
     if page.get("referrer-policy") != "no-referrer":
-        raise Failed("/authorize would tell other sites its address", "A policy at the edge must not override ours.")
+        raise Failed("/authorize lacks Referrer-Policy: no-referrer", "A policy at the edge must not override ours.")
     plain = site.get("/health").headers
     if "nosniff" not in plain.get("x-content-type-options", ""):
         raise Failed("/health lacks x-content-type-options", "Look at the security headers of the distribution.")
     if site.secure and "x-amz-cf-id" in plain and "strict-transport-security" not in plain:
-        raise Failed("browsers are not told to come by https alone", "Set hstsDays, and deploy the edge stack.")
+        raise Failed("Strict-Transport-Security is missing", "Set hstsDays, and deploy the edge stack.")
     return "policy, referrer, types" + (", hsts" if "strict-transport-security" in plain else "")
 
 
@@ -307,7 +307,7 @@ def origin(site: Site) -> str:
         answer = site.get(f"{site.origin}{path}", headers=sent)
         if answer.status not in (403, 404):
             hint = "Set edge and originLock, and domain or publicUrl; deploy both stacks. See docs/operate/deploy.md."
-            raise Failed(f"{path} of the API answers {answer.status} past the front door", hint)
+            raise Failed(f"{path} of the API answers {answer.status} without the distribution", hint)
     return "refused"
 
 
@@ -318,7 +318,7 @@ def _parts(answer: Answer, asked: str) -> Mapping[str, str]:
         hint = "API Gateway has renamed it. Set edge and restoreChallenge to true: clients cannot sign in without it."
         raise Failed(f"{asked}: the challenge came as {RENAMED}", hint)
     if text is None:
-        raise Failed(f"{asked}: 401 without WWW-Authenticate", "Something between the function and here removes it.")
+        raise Failed(f"{asked}: 401 without WWW-Authenticate", "A proxy removes it.")
     if not _CHALLENGE.fullmatch(text):
         raise Failed(f"{asked}: the challenge is malformed", _GUARD)
     return dict(_PART.findall(text))
@@ -329,7 +329,7 @@ def _document(site: Site, url: str) -> dict[str, Any]:
     if answer.status != 200 or not answer.json:
         raise Failed(f"{url.removeprefix(site.base)} answers {answer.status}", _AUTH)
     if answer.headers.get("access-control-allow-origin") != "*":
-        raise Failed(f"{url.removeprefix(site.base)} is closed to clients in browsers", _AUTH)
+        raise Failed(f"{url.removeprefix(site.base)} does not allow clients in browsers (CORS)", _AUTH)
     return answer.json
 
 

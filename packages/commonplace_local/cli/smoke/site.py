@@ -108,7 +108,7 @@ class Site:
                 for part in response.iter_bytes():
                     body += part
                     if len(body) > MAX_BODY_BYTES or time.monotonic() > deadline:
-                        raise Failed(f"{method} {path} does not end", "Something answers that is not this deployment.")
+                        raise Failed(f"{method} {path} does not end", "Another server is at this address.")
                 return Answer(response.status_code, response.headers, bytes(body))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Failed(f"{method} {path}: {type(error).__name__}", REACH) from error
@@ -144,7 +144,7 @@ def run(site: Site, checks: Sequence[tuple[str, Check]]) -> list[Finding]:
         except Skipped as reason:
             found = Finding(name, "skipped", str(reason))
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-            found = Finding(name, "failed", f"an answer of another shape: {type(error).__name__}", REACH)
+            found = Finding(name, "failed", f"malformed answer: {type(error).__name__}", REACH)
         findings.append(found)
     return findings
 

@@ -109,7 +109,7 @@ def test_two_of_one_name_are_refused(tmp_path: Path, sample: Source) -> None:
         folder.mkdir(parents=True)
     one, other = (catalogue(str(folder), sample) for folder in folders)
 
-    with pytest.raises(CommandError, match="Two catalogues are called tools"):
+    with pytest.raises(CommandError, match="Two catalogues have the name tools"):
         repositories(sample, [one, other])
     with pytest.raises(CommandError, match="are both clones of local/tools"):
         repositories(sample, [one, CatalogueFolder("others", other.source)])
@@ -146,7 +146,7 @@ def test_a_line_says_what_answers_and_how_the_head_stands() -> None:
     )
     refused = REPORT.model_copy(update={"status": "refused", "problems": [WRONG, ODD], "published_commit": None})
     assert catalogue_line("tools", refused) == (
-        "Catalogue tools: refused, the one before goes on answering, 1 error, 1 to mend; nothing is published"
+        "Catalogue tools: refused, 1 error, 1 warning; nothing is published"
     )
     failed = REPORT.model_copy(update={"status": "failed", "error": "UntrustedTree"})
     assert "the run failed: UntrustedTree, the branch is empty" in catalogue_line("tools", failed)
@@ -156,7 +156,7 @@ def test_a_report_names_every_problem_and_counts_what_it_does_not_list() -> None
     text = catalogue_text(REPORT.model_copy(update={"status": "refused", "problems": [WRONG, ODD]}))
 
     assert "## Errors (1)\n- duplicate-id: a.json:3: It is there twice. Rename it.\n" in text
-    assert "## To mend (1)\n- empty-content: It says nothing. (list)\n" in text
+    assert "## Warnings (1)\n- empty-content: It says nothing. (list)\n" in text
     assert "## Added (60)" in text and "- ... and 10 more" in text
     assert "local/tools, branch main, folder cli" in text
 

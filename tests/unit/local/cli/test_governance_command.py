@@ -115,4 +115,4 @@ def test_what_cannot_be_founded_is_said(here: Here) -> None:
     assert unread.exit_code == 1 and "cannot be read" in unread.output
     del here.variables["GOVERNANCE_SCHEME"]
     without = here.run(FILE)
-    assert without.exit_code == 1 and "This deployment has no governance." in without.output
+    assert without.exit_code == 1 and "Governance is disabled here." in without.output

@@ -80,7 +80,7 @@ def test_a_contribution_is_shown_with_what_was_taken_out_and_what_resembles_it(p
     contributed(place, LOCKS)
     (id,) = contributed(place, f"{LOCKS} Rosa\u202e says so.", tags=["sql"])
     told = hive("show", id).stdout
-    for part in ("[NAME]", "U+202E", "taken out: 1 NAME", "agent:gardener", "#sql", "alike by words", "says so."):
+    for part in ("[NAME]", "U+202E", "redactions: 1 NAME", "agent:gardener", "#sql", "similar by words", "says so."):
         assert part in told
     assert "\u202e" not in told
     assert json.loads(hive("show", id, "--json").stdout)["contribution"]["id"] == id
@@ -110,7 +110,7 @@ def test_a_queue_is_gone_through_by_single_keys(place: Place) -> None:
     assert (kept[2].reason, kept[5].reason) == ("Known already", "because")
     assert "1 of 6" in done.stdout
     assert "A decision cannot be taken back" in " ".join(done.stdout.split())
-    assert "The queue is through: 3 approved, 1 published, 2 rejected." in done.stdout
+    assert "Review finished: 3 approved, 1 published, 2 rejected." in done.stdout
 
 
 @pytest.mark.parametrize("key", ["q", "\x03", "\x04"])
@@ -118,7 +118,7 @@ def test_a_review_ends_at_once_and_says_what_was_decided(place: Place, key: str)
     ids = contributed(place, LOCKS, "What was learned on day one.")
     done = hive("review", keys=f"a{key}")
     assert done.exit_code == 0
-    assert done.stdout.endswith("Stopped: 1 approved.\n")
+    assert done.stdout.endswith("Review stopped: 1 approved.\n")
     assert [place.kept(id).status for id in ids] == ["approved", "pending"]
 
 
@@ -143,11 +143,11 @@ def test_a_part_of_the_queue_is_gone_through_alone(place: Place) -> None:
     (id,) = contributed(place, "What was learned on day one.", category="tooling")
     done = hive("review", "--category", "tooling", keys="a")
     assert f" 1 · {id} " in done.stdout
-    assert done.stdout.endswith("The queue is through: 1 approved.\n")
+    assert done.stdout.endswith("Review finished: 1 approved.\n")
 
 
 def test_an_empty_queue_is_through_at_once(place: Place) -> None:
-    assert hive("review").stdout == "The queue is through: nothing decided.\n"
+    assert hive("review").stdout == "Review finished: no decisions.\n"
 
 
 def test_a_review_without_a_terminal_says_what_to_do_instead(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,12 +158,12 @@ def test_a_review_without_a_terminal_says_what_to_do_instead(place: Place, monke
     monkeypatch.setattr("typer.getchar", missing)
     done = hive("review")
     assert done.exit_code == 1
-    assert "The review takes a terminal." in done.stderr
+    assert "The review needs a terminal." in done.stderr
     assert "commonplace hive approve ID" in done.stderr
 
 
 def test_rules_are_listed_added_and_removed(place: Place) -> None:
-    assert "a person decides about every contribution" in hive("rules", "list").stdout
+    assert "a person reviews every contribution" in hive("rules", "list").stdout
     added = hive("rules", "add", "--category", "bug_fix", "--from", "agent:gardener", "--confidence", "0.5").stdout
     hive("rules", "pattern", "PROJ-[0-9]+")
     hive("rules", "allow", "Rosa's Pool")
@@ -210,7 +210,7 @@ def test_files_are_contributed_once_and_what_is_refused_is_said(
     text = "---\ncategory: tooling\nversion: 2.0\n---\n# Pools\n\nClose the pool at ten.\n"
     (tmp_path / "c.md").write_text(text, encoding="utf-8")
     place.become(monkeypatch, reviewer=False)
-    assert hive("seed", "a.jsonl", "--dry-run").stdout == "2 contributions would be sent. Nothing was.\n"
+    assert hive("seed", "a.jsonl", "--dry-run").stdout == "2 contributions would be sent (dry run).\n"
     done = hive("seed", "a.jsonl", "b.yaml", "c.md", "--category", "config")
     assert done.exit_code == 1
     assert done.stdout.splitlines() == [
@@ -228,11 +228,11 @@ def test_files_are_contributed_once_and_what_is_refused_is_said(
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("a.jsonl", "{", "a.jsonl, line 1 is no JSON"),
+        ("a.jsonl", "{", "a.jsonl, line 1 is not JSON"),
         ("a.jsonl", '{"text": "x"}', "a.jsonl, line 1 has no text."),
-        ("a.yaml", "content: x", "a.yaml holds no list."),
-        ("a.md", "---\n- x\n---\ntext", "a.md: the frontmatter is no mapping."),
-        ("a.txt", "text", "a.txt is of no format that is known."),
+        ("a.yaml", "content: x", "a.yaml does not contain a list."),
+        ("a.md", "---\n- x\n---\ntext", "a.md: the frontmatter is not a mapping."),
+        ("a.txt", "text", "a.txt has an unknown format."),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named_and_nothing_is_sent(

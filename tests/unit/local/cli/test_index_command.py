@@ -139,7 +139,7 @@ def test_a_build_that_comes_no_further_says_so(served: Served) -> None:
     stuck = run("build")
 
     assert stuck.exit_code == 1
-    assert "Go on with: commonplace index build" in stuck.output
+    assert "Resume with: commonplace index build" in stuck.output
 
 
 def test_only_unused_indexes_are_dropped_unless_one_is_named(served: Served) -> None:

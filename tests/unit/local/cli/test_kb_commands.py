@@ -81,7 +81,7 @@ def test_without_a_server_the_story_goes_on_and_later_everything_is_as_if_nothin
     assert done.exit_code == 0
     assert done.stdout == ""
     assert "\nWarning: the memory cannot be reached. 127.0.0.1:" in done.stderr
-    assert "3 entries of APP-7 wait in _implementation/LEARNINGS.yaml. Deliver them later" in done.stderr
+    assert "3 entries of APP-7 pending in _implementation/LEARNINGS.yaml. Deliver them later" in done.stderr
     waiting = record()
     assert (waiting["kb_available"], waiting["pending_sync"]) == (False, True)
     assert [one["roles"] for one in waiting["entries"]] == [["pm", "dev", "qa"], ["dev"], ["dev"]]
@@ -95,7 +95,7 @@ def test_without_a_server_the_story_goes_on_and_later_everything_is_as_if_nothin
     assert kb("sync-pending").stdout == "APP-7: 3 entries in the memory, see _implementation/LEARNINGS.yaml.\n"
     assert timeless(record()) == timeless(straight)
     assert place.memory.contents() == contents
-    assert kb("sync-pending").stdout == "Nothing waits below .; 1 record compared with the memory.\n"
+    assert kb("sync-pending").stdout == "Nothing is pending below .; 1 record compared with the memory.\n"
 
 
 def test_a_crash_after_delivery_and_before_the_file_leads_to_the_same_end(
@@ -131,7 +131,7 @@ def test_a_token_that_is_refused_is_a_failure_and_loses_nothing(
     monkeypatch.setenv("COMMONPLACE_TOKEN", "wrong")
     done = kb("learn", "story.yaml")
     assert done.exit_code == 1
-    assert "The server does not accept this token. 3 entries of APP-7 wait in" in done.stderr
+    assert "The server does not accept this token. 3 entries of APP-7 pending in" in done.stderr
     assert "commonplace tokens mint" in done.stderr
     assert record()["pending_sync"] is True
     monkeypatch.setenv("COMMONPLACE_TOKEN", TOKEN)
@@ -254,7 +254,7 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
     Path("one.yaml").write_text("- {content: One., entry_type: fact, roles: [dev]}\n", encoding="utf-8")
     done = kb("seed", "--file", "one.yaml")
     assert done.exit_code != 0
-    assert "Stopped. Run the same command again: it goes on where it stopped." in done.stderr
+    assert "Interrupted. Run the same command again to resume." in done.stderr
 
 
 def test_several_syncs_at_once_deliver_once(place: MemoryOverHttp) -> None:
@@ -310,12 +310,12 @@ def test_what_is_parsed_can_be_seeded_and_seeded_again(place: MemoryOverHttp) ->
     parsed = kb("parse", "lessons", lessons, "-o", "seed-data/lessons.yaml")
     assert parsed.exit_code == 0
     assert "15 summaries, 55 facts" in parsed.stderr
-    assert "70 entries. Look it through" in parsed.stderr
+    assert "70 entries. Review it" in parsed.stderr
     rehearsed = kb("seed", "--dry-run")
-    assert rehearsed.stdout == "seed-data/lessons.yaml: 70 entries would be sent. Nothing was.\n"
+    assert rehearsed.stdout == "seed-data/lessons.yaml: 70 entries would be sent (dry run).\n"
     assert place.memory.calls == []
-    assert kb("seed").stdout == "seed-data/lessons.yaml: 70 entries imported, 0 there already.\n"
-    assert kb("seed").stdout == "seed-data/lessons.yaml: 0 entries imported, 70 there already.\n"
+    assert kb("seed").stdout == "seed-data/lessons.yaml: 70 entries imported, 0 skipped.\n"
+    assert kb("seed").stdout == "seed-data/lessons.yaml: 0 entries imported, 70 skipped.\n"
     told = json.loads(kb("seed", "--file", "seed-data/lessons.yaml", "--json").stdout)
     assert told["files"][0]["skipped"] == 70
 
@@ -366,7 +366,7 @@ def test_a_file_that_was_edited_is_not_written_over(place: MemoryOverHttp) -> No
         file.write("- content: One more.\n  entry_type: fact\n  roles: [dev]\n")
     done = kb("parse", "claude", rules, "-o", "rules.yaml")
     assert done.exit_code == 1
-    assert "rules.yaml is there, and not as this command wrote it." in done.stderr
+    assert "rules.yaml exists and was edited since this command wrote it." in done.stderr
     assert "One more." in Path("rules.yaml").read_text(encoding="utf-8")
     assert kb("parse", "claude", rules, "-o", "rules.yaml", "--force").exit_code == 0
 
@@ -389,7 +389,7 @@ def test_an_entry_that_is_wrong_is_named_with_its_place_and_the_others_are_impor
     )
     done = kb("seed", "--file", "some.yaml")
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[0] == "some.yaml: 1 entry imported, 0 there already."
+    assert done.stdout.splitlines()[0] == "some.yaml: 1 entry imported, 0 skipped."
     assert done.stdout.splitlines()[1].startswith("some.yaml, entry 2: `roles` is none of the values")
     rehearsed = json.loads(kb("seed", "--file", "some.yaml", "--dry-run", "--json").stdout)
     assert [one["entry"] for one in rehearsed["files"][0]["errors"]] == [2]
@@ -435,10 +435,10 @@ def test_a_search_shows_what_was_found_and_what_it_is(place: MemoryOverHttp, mon
         "phase": "dev",
     }
     assert done.stdout == (
-        "1. fact · for dev · 0.80 sure · APP-1 · #routing · seen again in APP-8, APP-9 and 10 more\n"
+        "1. fact · for dev · confidence 0.80 · APP-1 · #routing · seen again in APP-8, APP-9 and 10 more\n"
         "   Put specific routes first. [31m\n"
         "   00000000\n\n"
-        "The model did not answer: this is by words alone.\n"
+        "The model is unavailable; these results are by words only.\n"
     )
     assert json.loads(kb("search", "x", "--json").stdout)["fallback"] is True
     where = {"source_story": "APP-1", "source_file": "a.md", "since": "2026-01-01", "until": "2026-02", "story": "B-1"}
@@ -495,7 +495,7 @@ def test_a_deletion_is_undone_by_id(place: MemoryOverHttp, monkeypatch: pytest.M
         return {"success": True}
 
     monkeypatch.setattr(place.memory, "_kb_delete", answers, raising=False)
-    assert kb("delete", "--undo", "one", "two", "one").stdout == "2 entries brought back.\n"
+    assert kb("delete", "--undo", "one", "two", "one").stdout == "2 entries restored.\n"
     assert asked == [{"id": "one", "undo": True}, {"id": "two", "undo": True}]
     for words in (("--undo",), ("--undo", "one", "--story", "APP-1")):
         assert kb("delete", *words).exit_code == 1
@@ -516,8 +516,8 @@ def test_a_lesson_that_was_learned_before_is_said_with_its_story(
     monkeypatch.setattr(place.memory, "_kb_bulk_import", answers)
     expected = (
         "APP-7: 3 entries in the memory, see _implementation/LEARNINGS.yaml.\n"
-        "  learned before by APP-3: Log searches without a result.\n"
-        "  learned before: An unused import. Run the linter.\n"
+        "  already known by APP-3: Log searches without a result.\n"
+        "  already known: An unused import. Run the linter.\n"
     )
     assert kb("learn", "story.yaml").stdout == expected
     assert [one.get("first_story") for one in record()["entries"]] == [None, "APP-3", ""]
@@ -542,9 +542,9 @@ def test_figures_are_told(place: MemoryOverHttp, monkeypatch: pytest.MonkeyPatch
         "By role: 70 all",
         "Mean confidence: 1.00",
         "Last change: 2026-03-24T10:00:00.000000Z",
-        "Vectors kept: 70",
+        "Cached vectors: 70",
         "Searches: 2 dev, qa; 5 dev, dev; 1 none, all",
-        "Learned again by another story: 4",
+        "Recurrences: 4",
     ]
     assert json.loads(kb("stats", "--json").stdout) == figures
 
@@ -579,8 +579,8 @@ def test_the_four_metrics_are_told_and_what_is_not_known_is_said(
     told = kb("stats", "--metrics").stdout
     assert told[told.index("1. ") :] == (
         "1. Tokens of a story\n"
-        "   with searches of the memory: 40,000.5 (mean of 2 stories that told their tokens)\n"
-        "   without: not known: no stories that told their tokens\n"
+        "   with searches of the memory: 40,000.5 (mean of 2 stories with token counts)\n"
+        "   without: unknown: no stories with token counts\n"
         "   of the memory's answers: 1,580.0 (mean of 3 stories that searched)\n"
         "2. Recurrence\n"
         "   lessons learned again by another story: 3\n"
@@ -612,7 +612,7 @@ def test_what_is_exported_is_what_was_imported(place: MemoryOverHttp) -> None:
         (("seed", "--file", "none.yaml"), "none.yaml cannot be read: No such file or directory."),
         (("stats", "--url", "ftp://x"), "ftp://x is not the address of a deployment."),
         (("stats", "--url", "http://knowledge.example.org"), "is not the address of a deployment."),
-        (("parse", "lessons", "empty.md"), "Nothing could be made of it."),
+        (("parse", "lessons", "empty.md"), "No entries were found in it."),
     ],
 )
 def test_what_goes_wrong_is_said_in_a_sentence_and_a_hint(

@@ -43,7 +43,7 @@ def entries(folder: Path) -> dict[str, dict[str, Any]]:
 def test_a_source_becomes_a_file_of_entries(folder: Path) -> None:
     done = run(str(folder))
     assert done.exit_code == 0, done.output
-    assert "api.json: 2 entries from sources/tides.json, written (2 new, 0 changed, 0 gone)." in done.output
+    assert "api.json: 2 entries from sources/tides.json, written (2 new, 0 changed, 0 removed)." in done.output
     found = entries(folder)["api-get-pools"]
     assert found["source"] == "auto-generated:tides.json"
     assert found["lastUpdated"] == "2026-03-01T12:00:00Z"
@@ -80,7 +80,7 @@ def test_a_check_ends_with_1_and_writes_nothing_when_a_file_is_stale(folder: Pat
     before = (folder / "api.json").read_bytes()
     stale = run(str(folder), "--check")
     assert stale.exit_code == 1
-    assert "stale (0 new, 0 changed, 1 gone)" in stale.output
+    assert "stale (0 new, 0 changed, 1 removed)" in stale.output
     assert f"commonplace reference generate {folder}" in stale.output
     assert (folder / "api.json").read_bytes() == before
 
@@ -100,7 +100,7 @@ def test_a_source_that_cannot_be_used_leaves_the_file_of_before(folder: Path) ->
     (folder / "sources" / "tides.json").write_text('{"swagger": "2.0", "paths": {}}')
     done = run(str(folder))
     assert done.exit_code == 1
-    assert "api.json: not made. The document is of Swagger 2.0, which is not read." in done.output
+    assert "api.json: failed. The document is of Swagger 2.0, which is not read." in done.output
     assert (folder / "api.json").read_bytes() == before
 
 
@@ -157,7 +157,7 @@ def test_parts_that_cannot_be_read_are_told_and_fail_where_that_is_asked_for(fol
     done = run(str(folder))
     assert done.exit_code == 0
     assert "not read: GET /p0: `$ref: https://example.com/x.yaml` leads out of the document's folder" in done.output
-    assert "and 10 more; --all tells them." in done.output
+    assert "and 10 more; --all lists them." in done.output
     assert run(str(folder), "--all").output.count("not read:") == 30
     assert run(str(folder), "--strict").exit_code == 1
 
@@ -252,7 +252,7 @@ def test_an_unknown_option_of_a_generator_is_told_with_the_known_ones(folder: Pa
     done = run(str(folder))
     assert done.exit_code == 1
     assert "There is no option `colour`." in done.output
-    assert "Known are: category," in done.output
+    assert "Known: category," in done.output
 
 
 def test_a_catalogue_that_generates_nothing_says_how_it_could(folder: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_file_that_would_be_too_large_is_not_written(folder: Path, monkeypatch
 
 def test_a_date_of_a_build_that_is_none_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    assert "SOURCE_DATE_EPOCH is no number of seconds" in run(str(folder)).output
+    assert "SOURCE_DATE_EPOCH is not a number of seconds" in run(str(folder)).output
 
 
 def test_several_documents_of_one_catalogue_do_not_share_ids(folder: Path) -> None:

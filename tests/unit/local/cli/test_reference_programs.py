@@ -132,8 +132,8 @@ def test_a_program_describes_itself_in_the_same_bytes_each_time() -> None:
         ("harbour.py:nothing", "has no nothing"),
         ("harbour.py", "no object"),
         ("no_such_package_here:cli", "No module named"),
-        ("beacon.py:NOT_A_PARSER", "no argparse"),
-        ("stubborn.py:cli", "ends when it is imported"),
+        ("beacon.py:NOT_A_PARSER", "neither an argparse"),
+        ("stubborn.py:cli", "exits when it is imported"),
     ],
 )
 def test_a_target_that_is_no_program_is_refused_in_a_sentence(target: str, said: str) -> None:
@@ -153,7 +153,7 @@ def test_a_program_that_says_too_much_is_ended(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("STUBBORN", "talks")
     monkeypatch.setattr(programs, "MAX_OUTPUT_BYTES", 100_000)
     done = ran([sys.executable, str(FOLDER / "stubborn.py")], folder=FOLDER, timeout_seconds=60)
-    assert done.status is None and len(done.said) == 100_000 and "more than" in done.why
+    assert done.status is None and len(done.said) == 100_000 and "exceeds" in done.why
 
 
 def test_an_interpreter_has_to_be_there() -> None:
@@ -218,8 +218,8 @@ def test_help_of_a_program_is_asked_for_only_where_that_was_asked_for() -> None:
     told = raw_of("help", str(PROGRAMS / "flask"), folder=FOLDER, options={"depth": 1}, tell=heard.append)
     assert list(alone["pages"]) == ["flask"]
     assert sorted(json.loads(told)["pages"]) == ["flask", "flask routes", "flask run", "flask shell"]
-    assert heard[0] == "flask: 0 pages read, 0 waiting"
-    assert heard[-1].endswith(": 3 pages read, 0 waiting")
+    assert heard[0] == "flask: 0 pages read, 0 pending"
+    assert heard[-1].endswith(": 3 pages read, 0 pending")
 
 
 def test_help_gives_the_commands_that_the_program_has() -> None:
@@ -247,7 +247,7 @@ def test_commands_of_which_only_a_line_is_known_do_not_claim_to_have_no_options(
     ("target", "options", "said"),
     [
         ("no-such-program-here", {}, "no program"),
-        ("git 'unfinished", {}, "no command line"),
+        ("git 'unfinished", {}, "not a command line"),
         ("  ", {}, "names no program"),
         ("git", {"depth": 99}, "`depth`"),
         ("git", {"depth": "deep"}, "`depth`"),

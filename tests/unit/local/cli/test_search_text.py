@@ -101,7 +101,7 @@ def test_a_weak_match_says_so_below_the_sentence_that_nothing_fits() -> None:
 
 def test_near_duplicates_are_named_below_the_one_that_is_shown() -> None:
     shown = ANSWER | {"results": [HIT | {"duplicates": ["file/a", "file/b"]}]}
-    assert "   Nearly the same text: file/a, file/b\n" in results_text(shown)
+    assert "   Near-duplicates: file/a, file/b\n" in results_text(shown)
 
 
 def test_whole_documents_follow_their_paragraph_and_missing_ones_are_said_so() -> None:
@@ -112,8 +112,8 @@ def test_whole_documents_follow_their_paragraph_and_missing_ones_are_said_so() -
     ]
     text = results_text(ANSWER | {"results": results, "documentsLeftOut": ["pattern/huge"]})
     assert "   https://kb.example.org/d/pattern/pools\n\n# Pools\n\nLow.\n\n2." in text
-    assert "   (The document has gone meanwhile.)\n\n3." in text
-    assert "   (The document does not fit into the answer.)\n" in text
+    assert "   (The document no longer exists.)\n\n3." in text
+    assert "   (The document is too large for the answer.)\n" in text
 
 
 def test_a_terminal_is_not_obeyed_by_texts_of_the_repository(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,10 +153,10 @@ def test_an_expected_document_gets_its_verdict_sentence_and_places(capsys: pytes
 
 def test_of_an_index_file_it_is_said_that_publication_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     told = explained(capsys, publication_known=False, expectation=EXPECTATION | {"standing": None})
-    assert told.splitlines()[-1].startswith("Whether it is published is not known")
+    assert told.splitlines()[-1].startswith("Unknown whether it is published")
     assert "not known" not in explained(capsys, expectation=EXPECTATION)
 
 
 def test_a_question_that_was_never_asked_has_no_explanation(capsys: pytest.CaptureFixture[str]) -> None:
     print_explanation(None, publication_known=True)
-    assert "There is no explanation" in capsys.readouterr().out
+    assert "No explanation" in capsys.readouterr().out

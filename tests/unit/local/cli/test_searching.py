@@ -134,5 +134,5 @@ def test_an_address_where_nobody_answers_is_said_in_a_sentence() -> None:
 
 def test_an_answer_of_something_else_is_said_in_a_sentence() -> None:
     page = httpx.MockTransport(lambda _: httpx.Response(502, text="<html>"))
-    with pytest.raises(CommandError, match="answered 502 with no JSON"):
+    with pytest.raises(CommandError, match="answered 502 without JSON"):
         ask_deployment(ADDRESS, Question("x"), page)

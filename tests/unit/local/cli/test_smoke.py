@@ -155,7 +155,7 @@ WRONG = {
     "open redirector": (
         put("/authorize", status=302, headers={"location": "https://attacker.example/callback"}),
         {"authorize"},
-        "Do not go on",
+        "Take this deployment down",
     ),
     "no page": (put("/authorize", headers={"content-type": "application/json"}), {"authorize"}, "auth function"),
     "echo": (put("/authorize", body="<p>https://Attacker.example is unknown</p>"), {"authorize"}, "auth function"),

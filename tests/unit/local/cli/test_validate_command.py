@@ -40,7 +40,7 @@ def test_a_clean_folder_passes(tmp_path: Path) -> None:
     write(tmp_path, notes__a_md=GOOD)
     result = run(tmp_path)
     assert result.exit_code == 0
-    assert result.output.splitlines() == ["To mend: no problems, no hints", "1 published (1 file), 0 not"]
+    assert result.output.splitlines() == ["Found no problems, no hints", "1 published (1 file), 0 not published"]
 
 
 def test_a_malformed_file_fails_with_its_place(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_malformed_file_fails_with_its_place(tmp_path: Path) -> None:
     assert result.output.splitlines()[0] == (
         "notes/a.md:2:9: error: the frontmatter is not valid YAML (put quotes around a value that contains `: `)"
     )
-    assert "To mend: 1 problem (1 error), no hints" in result.output
+    assert "Found 1 problem (1 error), no hints" in result.output
 
 
 def test_warnings_fail_only_when_strict(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_hints_are_a_line_for_each_kind_and_listed_on_request(tmp_path: Path) ->
         "hint: a document has no date, 5 times (missing-date): 0.md, 1.md, 2.md and 2 more",
         "",
     ]
-    assert "To mend: no problems, 5 hints" in brief.output
+    assert "Found no problems, 5 hints" in brief.output
     assert "4.md:1: hint: the document has no date (write `date: YYYY-MM-DD`)" in run(tmp_path, "--all").output
 
 
@@ -174,7 +174,7 @@ def test_one_file_is_checked_within_its_tree(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.output.splitlines() == [
         "notes/a.md is published as file/a",
-        "To mend in it:",
+        "Problems in this file:",
         "  line 8: warning: there is no document or file `gone.md` (correct the path)",
     ]
 
@@ -187,8 +187,8 @@ def test_a_folder_is_checked_within_its_repository(tmp_path: Path) -> None:
     assert result.output.splitlines() == [
         "notes/a.md:8: warning: there is no document or file `gone.md` (correct the path)",
         "",
-        "To mend: 1 problem (1 warning), no hints",
-        "1 published (1 file), 0 not",
+        "Found 1 problem (1 warning), no hints",
+        "1 published (1 file), 0 not published",
     ]
 
 
@@ -200,8 +200,8 @@ def test_a_file_that_is_not_published_fails(tmp_path: Path) -> None:
     assert named.output.splitlines() == [
         "a.md is not published:",
         "  line 2: it says `publish: false`",
-        "    written: publish: false",
-        "    cure:    write `publish: true`",
+        "    found: publish: false",
+        "    fix:   write `publish: true`",
     ]
 
 

@@ -54,8 +54,8 @@ def test_what_is_written_stands_beside_the_cure(folder: Path) -> None:
     assert ask(folder / "notes/publish-in-typographic-quotes.md").output.splitlines() == [
         "notes/publish-in-typographic-quotes.md is not published:",
         "  line 5: `true` stands in typographic quotes, which makes it a text",
-        "    written: publish: “true”",
-        "    cure:    write `publish: true`",
+        "    found: publish: “true”",
+        "    fix:   write `publish: true`",
     ]
 
 
