@@ -103,7 +103,7 @@ def test_a_first_visit_without_a_role_says_how_to_get_one(browser: Browser, serv
     with visiting(browser, Wallet(fresh_key()), at=[server.settings.issuer]) as visit:
         visit.go(f"{server.settings.issuer}/console/beds")
         visit.sign_in()
-        visit.heading("You may not see this yet")
+        visit.heading("You do not have access yet")
         expect(visit.page.get_by_role("listitem").filter(has_text="hat 30.3.5")).to_be_visible()
         visit.page.get_by_role("link", name="Back to the console").click()
         visit.heading("You are signed in")
@@ -149,7 +149,7 @@ def test_pages_of_the_console_fit_and_are_for_everybody(
         visit.go(f"{at}/console")
         judged(visit, "You are signed in")
         visit.go(f"{at}/console/beds")
-        judged(visit, "You may not see this yet")
+        judged(visit, "You do not have access yet")
 
 
 def judged(visit: Visit, title: str) -> None:

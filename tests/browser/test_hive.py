@@ -66,7 +66,7 @@ def test_a_queue_is_gone_through_by_keys(visit: Visit, room: Room) -> None:
         keys.press(key)
     opened(visit, 1)
     keys.press("f")
-    visit.told("Flagged for a second look.")
+    visit.told("Flagged for a second review.")
     keys.press("j")
     opened(visit, 2)
     keys.press("k")
@@ -80,7 +80,7 @@ def test_a_queue_is_gone_through_by_keys(visit: Visit, room: Room) -> None:
     for key in ("r", "ArrowDown", "Enter"):
         keys.press(key)
     opened(visit, 4)
-    visit.told("Rejected; its text is gone.")
+    visit.told("Rejected. The text is deleted.")
     done = [(room.kept(number).status, room.kept(number).is_public, room.kept(number).sensitive) for number in (1, 2)]
     assert done == [("approved", False, True), ("approved", True, False)]
     assert (room.kept(3).status, room.kept(3).reason) == ("rejected", "Known already")
@@ -98,7 +98,7 @@ def test_what_is_selected_is_masked(visit: Visit, room: Room, server: Authorizat
     expect(visit.page.get_by_label("What was missed")).to_have_value("pool")
     visit.page.get_by_label("In its place").select_option("LOCATION")
     visit.press("Mask")
-    visit.told("Masked. Read it once more before you decide.")
+    visit.told("Masked. Review the text again before you decide.")
     assert room.kept(1).content == "Wait 1 seconds before the [LOCATION] is closed, says [NAME]."
 
 
@@ -128,18 +128,18 @@ def test_the_queue_needs_no_script(browser: Browser, visit: Visit, room: Room, s
     at = server.settings.issuer
     with visiting(browser, None, at=[at], java_script_enabled=False, storage_state=state) as plain:
         plain.go(f"{at}/console/hive")
-        plain.page.get_by_role("link", name="Begin with the first").click()
+        plain.page.get_by_role("link", name="Start the review").click()
         plain.press("Approve and publish")
         plain.told("Approved and published.")
         plain.page.get_by_label("What was missed").fill("pool")
         plain.press("Mask")
-        plain.told("Masked. Read it once more before you decide.")
+        plain.told("Masked. Review the text again before you decide.")
         plain.page.get_by_label("Too vague to act on").check()
         plain.page.get_by_role("button", name="Reject").click()
-        plain.told("Rejected; its text is gone.")
+        plain.told("Rejected. The text is deleted.")
         plain.page.get_by_role("link", name="Next").click()
         plain.page.get_by_role("button", name="Flag").click()
-        plain.told("Flagged for a second look.")
+        plain.told("Flagged for a second review.")
         expect(plain.page.get_by_text("Keys ?")).to_be_hidden()
         plain.check()
     assert [room.kept(number).status for number in (1, 2, 3)] == ["approved", "rejected", "pending"]
@@ -202,10 +202,10 @@ def test_pages_of_the_hive_fit_and_are_for_everybody(
             ("/console/hive/items", "Contributed knowledge"),
             (item_page(9), "".join(piece.text for piece in pieces(room.kept(9).title))),
             ("/console/hive/rules", "Rules for contributions"),
-            ("/console/hive/figures", "Figures of contributions"),
+            ("/console/hive/figures", "Contribution statistics"),
         ):
             looking.go(f"{at}{path}")
             if path == pending(1):
                 looking.page.get_by_text("Keys ?").click()
-                expect(looking.page.get_by_text("What resembles it")).to_be_visible()
+                expect(looking.page.get_by_text("Similar items")).to_be_visible()
             judged(looking, title)

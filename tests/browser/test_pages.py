@@ -241,7 +241,7 @@ def test_results_come_while_a_person_types_and_are_announced(reader: Reader) -> 
     visit, _ = reader.look("desk-dark", "/search?q=xylophone")
     page = visit.page
     field, told = page.locator("main").get_by_role("searchbox"), page.get_by_role("status")
-    expect(told).to_contain_text("Nothing is found")
+    expect(told).to_contain_text("No results")
     field.fill("")
     field.press_sequentially("quadrat frame")
     expect(told).to_contain_text("result")

@@ -87,14 +87,14 @@ def test_each_mistake_is_named_with_line_and_cure_on_both_pages(synced: World, p
     alice = Desk(synced).browser()
     listed = [text(one) for one in re.findall(r"<li>.*?</li>", alice.get("/console/sync").text, re.DOTALL)]
     (mine,) = [one for one in listed if one.startswith(f"{path}, line")]
-    assert f"{path}, line {line}: " in mine and f"Cure: {cure}" in mine
+    assert f"{path}, line {line}: " in mine and f"Fix: {cure}" in mine
     judged = text(alice.get(f"/console/why?q={path}").text)
-    assert f"Cure: {cure}" in judged
+    assert f"Fix: {cure}" in judged
     assert ("It is not published." in judged) is (path not in mistakes.PUBLISHED)
 
 
 def test_the_count_is_that_of_every_other_surface(synced: World) -> None:
-    assert f"To mend: {mistakes.COUNT}" in text(Desk(synced).browser().get("/console/sync").text)
+    assert f"Problems: {mistakes.COUNT}" in text(Desk(synced).browser().get("/console/sync").text)
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,14 @@ def test_a_run_is_asked_for_once_recorded_and_told(synced: World) -> None:
     alice = desk.browser()
     done = alice.post("/console/sync", {"action": "run"})
     assert (done.status_code, desk.asked) == (303, 1)
-    assert "A run has been started." in alice.get(done.headers["location"]).text
+    assert "A run has started." in alice.get(done.headers["location"]).text
     assert [(one.outcome, one.details["action"]) for one in desk.audit.records] == [("ok", "run")]
 
 
 def test_a_run_that_waits_for_another_says_so(synced: World) -> None:
     alice = Desk(synced, {"status": "queued", "run": "x"}).browser()
     done = alice.post("/console/sync", {"action": "run"})
-    assert "A run is under way" in alice.get(done.headers["location"]).text
+    assert "A run is in progress" in alice.get(done.headers["location"]).text
 
 
 def test_a_run_that_cannot_be_asked_for_is_an_error_with_a_record(synced: World) -> None:
@@ -175,7 +175,7 @@ def test_the_last_runs_stand_newest_first_failures_among_them() -> None:
 def test_before_the_first_run_the_pages_say_what_to_do() -> None:
     alice = Desk().browser()
     assert "Nothing is published yet. Add a Markdown file" in text(alice.get("/console/sync").text)
-    assert "No run has left a report yet." in text(alice.get("/console/why?q=a.md").text)
+    assert "There is no report of a run yet." in text(alice.get("/console/why?q=a.md").text)
 
 
 def test_many_findings_of_a_kind_have_a_page_of_their_own() -> None:

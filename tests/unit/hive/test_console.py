@@ -76,7 +76,7 @@ def test_the_queue_is_shown_in_pages_of_fifty_the_oldest_first(room: Room) -> No
         room.add(number)
     body = room.browser().get("/console/hive").text
     assert re.findall(r"data-row href=\"/console/hive/pending/hv_0*(\d+)", body) == [str(n) for n in range(1, 51)]
-    assert "120 pending; the oldest for" in text(body)
+    assert "120 pending contributions, the oldest from" in text(body)
     (more,) = re.findall(r'rel="next" href="([^"]+)"', body)
     body = room.browser().get(html.unescape(more)).text
     assert re.findall(r"data-row href=\"/console/hive/pending/hv_0*(\d+)", body)[0] == "51"
@@ -103,7 +103,7 @@ def test_a_filter_looks_through_a_part_of_a_long_queue_and_offers_to_look_furthe
     for number in range(1, 700):
         room.add(number, category="bug_fix" if number == 650 else "general")
     body = room.browser().get("/console/hive?category=bug_fix").text
-    assert "Nothing of the kind among those that were looked through." in text(body)
+    assert "No match among the contributions searched so far." in text(body)
     (more,) = re.findall(r'rel="next" href="([^"]+)"', body)
     assert "hv_00000000000000000000000650" in room.browser().get(html.unescape(more)).text
 
@@ -202,7 +202,7 @@ def test_a_flag_is_put_and_taken_off(room: Room) -> None:
     room.add(1)
     room.browser().post(pending(1), {"action": "flag"})
     assert room.kept(1).sensitive
-    assert "Take the flag off" in room.browser().get(pending(1)).text
+    assert "Remove the flag" in room.browser().get(pending(1)).text
     room.browser().post(pending(1), {"action": "unflag"})
     assert not room.kept(1).sensitive
 
@@ -287,7 +287,7 @@ def test_a_feed_can_be_searched(room: Room) -> None:
     room.add(2, "Water the beds at noon.", status="approved")
     found = text(room.browser(BOB).get("/console/hive/items?q=water").text)
     assert ("Water the beds" in found, "Close the pool" in found) == (True, False)
-    assert "Nothing was found." in text(room.browser(BOB).get("/console/hive/items?q=water&feed=public").text)
+    assert "No results." in text(room.browser(BOB).get("/console/hive/items?q=water&feed=public").text)
 
 
 def test_an_item_says_where_it_comes_from_and_what_it_is_worth(room: Room) -> None:
@@ -340,7 +340,7 @@ def test_an_item_is_invalidated_as_of_a_day_and_made_valid_again(room: Room) -> 
     )
     assert room.kept(1).invalid_at == "2026-11-20T00:00:00.000000Z"
     told = text(room.browser().get(item_page(1)).text)
-    assert "Not valid any more since 20 November 2026, 00:00 UTC. Version 4 is out." in told
+    assert "Invalid since 20 November 2026, 00:00 UTC. Version 4 is out." in told
     room.browser().post(item_page(1), {"action": "invalidate", "invalid_at": "", "reason": ""})
     assert room.kept(1).invalid_at is None
 
@@ -410,14 +410,14 @@ def test_figures_say_what_was_given_and_taken(room: Room) -> None:
     room.add(2)
     room.made.store.contributed["default"] = 2
     told = text(room.browser().get("/console/hive/figures").text)
-    assert "Contributed2: 1 approved, 0 rejected, 1 waits, the oldest for" in told
+    assert "Contributed2: 1 approved, 0 rejected, 1 pending, the oldest from" in told
     assert "your agents fetched items of others 0 times" in told
 
 
-def test_the_home_of_the_console_says_how_much_waits(room: Room) -> None:
+def test_the_home_of_the_console_says_how_much_is_pending(room: Room) -> None:
     room.add(1)
     assert "Review: 1 pending" in text(room.browser().get("/console").text)
-    assert "waits" not in room.browser(BOB).get("/console").text
+    assert "pending" not in room.browser(BOB).get("/console").text
 
 
 ATTACKS = (

@@ -57,7 +57,7 @@ def test_entries_are_listed_filtered_and_found(team: Remembering, member: Browse
     assert listed == ids[::-1]
     assert ids[1] not in member.get("/console/memory?source_story=S-0").text
     assert TEXT in member.get("/console/memory?q=transactions&role=dev").text
-    assert "Nothing was found." in member.get("/console/memory?q=zebra&entry_type=template").text
+    assert "No results." in member.get("/console/memory?q=zebra&entry_type=template").text
 
 
 def test_an_entry_is_edited_and_its_history_is_shown(team: Remembering, member: Browser, audit: MemoryAudit) -> None:
@@ -147,7 +147,7 @@ def test_an_entry_is_deleted_and_restored(team: Remembering, member: Browser) ->
     id = team.add(TEXT, OWN)
     assert "Tick that you are sure first." in member.post(place(id), {"action": "delete"}).text
     assert "This entry is deleted." in done(member, id, "delete", sure="yes")
-    assert "It is there again, as it was." in done(member, id, "restore")
+    assert "Restored." in done(member, id, "restore")
     assert team.memory.get(OWN, id).content == TEXT
 
 
@@ -156,7 +156,7 @@ def test_votes_and_figures_are_shown(team: Remembering, member: Browser) -> None
     assert "4.0, mean of 1 vote" in done(member, id, "rate", relevance="4")
     body = member.get("/console/memory/figures").text
     assert "4.0 (mean of 1 votes)" in body
-    assert "not known: no stories" in body
+    assert "unknown: no stories" in body
 
 
 @pytest.mark.parametrize("path", ["/console/memory", "/console/memory/figures", place(EntryId("0" * 8))])

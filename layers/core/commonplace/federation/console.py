@@ -41,11 +41,11 @@ PATH = "partners"
 READER, ADMIN = sign_out_at_partner.need, add_partner.need
 
 MESSAGES = {
-    "added": "Added. Read what its tools say of themselves, and approve those that agents may use.",
-    "compared": "These are its tools as it lists them now.",
+    "added": "Added. Review the descriptions of its tools, and approve those that agents may use.",
+    "compared": "These are its current tools.",
     "approved": "Approved: agents may use them until they change.",
-    "removed": "Removed, with everything that was approved of it.",
-    "client": "Named. People sign in there as users of this client.",
+    "removed": "Removed, with its approvals.",
+    "client": "Saved. People sign in there with this client.",
     "signed_in": "You are signed in there.",
     "signed_out": "You are signed out there.",
 }
@@ -57,7 +57,7 @@ ADD = Form(
     "Connect",
     {"name": "Name here", "url": "MCP address", "title": "Title", "search": "Tool that searches"},
     kinds={"url": "text"},
-    about="Nothing of it is asked before somebody approves its tools.",
+    about="It is not called before its tools are approved.",
 )
 CLIENT = Form(
     "client",

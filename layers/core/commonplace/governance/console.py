@@ -364,7 +364,7 @@ class Here(Reading):
         for prefix, room in rooms.items():
             found = self.many(room, (one for one in ids if one.startswith(prefix)))
             known |= {id: one.title if room is ROLES else one.name for id, one in found.items()}
-        lists = [("", [decision_card(one, known) for one in values["rows"]], "Nothing of this kind on this page.")]
+        lists = [("", [decision_card(one, known) for one in values["rows"]], "None on this page.")]
         return values | {
             "filters": filters.filters({name: query.getlist(name) for name in query}, None),
             "lists": lists,
@@ -497,7 +497,7 @@ class GovernancePages:
                 rows = [
                     card(each.title, f"{one.id}/messages/{each.message_id}", badges=(each.type,)) for each in waiting
                 ]
-                lists.append((Link(one.id, store.organisation(one.id).name), rows, "Nothing awaits you here."))
+                lists.append((Link(one.id, store.organisation(one.id).name), rows, "Nothing pending."))
         none = "You are in no organisation yet. Ask a member for the link of an invitation, or found one."
         reads = f"An agent takes part for you at {self.origin}/mcp/governance, as far as you allow: see connected apps."
         return {"about": reads if lists else none, "lists": lists, "forms": {"found_organisation": {}}}

@@ -57,17 +57,17 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 MESSAGES = {
     "approved": "Approved.",
     "published": "Approved and published.",
-    "rejected": "Rejected; its text is gone.",
-    "flagged": "Flagged for a second look.",
-    "unflagged": "The flag is taken off.",
-    "masked": "Masked. Read it once more before you decide.",
-    "filled": "The words stand in place of the placeholder.",
+    "rejected": "Rejected. The text is deleted.",
+    "flagged": "Flagged for a second review.",
+    "unflagged": "Flag removed.",
+    "masked": "Masked. Review the text again before you decide.",
+    "filled": "Placeholder replaced.",
     "shared": "Published: agents of every organisation find it.",
-    "withdrawn": "Withdrawn: only your own organisation finds it from now on.",
-    "invalidated": "Noted. From that day on it is found only by whoever asks for an earlier time.",
+    "withdrawn": "Unpublished: only your own organisation finds it now.",
+    "invalidated": "Saved. From that day on only searches of an earlier time find it.",
     "valid": "It is valid again.",
-    "deleted": "Deleted, and everything that was made of it.",
-    "saved": "Saved. It holds for contributions that come from now on.",
+    "deleted": "Deleted, with its index entries.",
+    "saved": "Saved. It applies to new contributions.",
 }
 
 ABOUT = {
@@ -120,9 +120,9 @@ def remove_approval(using: HiveServices, actor: Actor, given: OneRule) -> Rules:
 INVALIDATE = Form(
     "invalidate",
     operations.invalidate,
-    "Not valid any more",
+    "Invalidate",
     "Save",
-    {"invalid_at": "Since; empty makes it valid again", "reason": "Reason"},
+    {"invalid_at": "Invalid since; empty makes it valid again", "reason": "Reason"},
     kinds={"invalid_at": "date", "reason": "text"},
 )
 DELETE = Form(
@@ -130,7 +130,7 @@ DELETE = Form(
     operations.delete_knowledge,
     "Delete",
     "Delete",
-    about="With its place in the index and everything else that was made of it. Nobody can bring it back.",
+    about="Its index entries are deleted as well. This cannot be undone.",
     sure=True,
 )
 ADD_APPROVAL = Form(
@@ -145,9 +145,9 @@ ADD_APPROVAL = Form(
 TEXTS = Form(
     "texts",
     operations.put_rules,
-    "Mask besides, and never mask",
+    "Redaction rules",
     "Save",
-    {"patterns": "Mask besides", "allowed": "Never mask"},
+    {"patterns": "Also mask", "allowed": "Never mask"},
     hidden=("revision",),
     about="Patterns are for what only your organisation would call private, such as PROJ-\\d+: what they match becomes "
     "[REDACTED]. Names of products and other texts that look like personal data and are none need no mask.",
@@ -225,7 +225,7 @@ class HivePages:
             ),
             ConsolePage(
                 path="hive/figures",
-                title="Figures of contributions",
+                title="Contribution statistics",
                 show=self.show_figures,
                 need=REVIEWER,
                 listed=False,
@@ -309,12 +309,12 @@ class HivePages:
             page = list_items.input(feed=given.feed, limit=SHOWN, cursor=given.cursor)
             records, cursor = list_items.read(self.using, who, page)
             found = [one.contribution for one in records if given.category in (None, one.contribution.category)]
-        nothing = "Nothing was found. Try other words, or the other feed." if query else "There is nothing yet."
+        nothing = "No results. Try other words, or the other feed." if query else "There is nothing yet."
         cards = [self._card(one, public=public) for one in found]
         return Cards(cards=cards, cursor=cursor, about=ABOUT[given.feed], hints=hints, nothing=nothing)
 
     def _card(self, one: Contribution, *, public: bool) -> Card:
-        states = (("not valid any more", one.invalid_at), ("public", one.is_public and not public))
+        states = (("invalid", one.invalid_at), ("public", one.is_public and not public))
         facts = (
             words(one.category),
             self.names.get(one.organisation, one.organisation),
@@ -398,7 +398,7 @@ def tabs(visit: Visit) -> list[Link]:
     links = [Link("/console/hive/items", "Own"), Link("/console/hive/items?feed=public", "Public")]
     if not visit.may(REVIEWER):
         return links
-    rest = [Link("/console/hive/rules", "Rules"), Link("/console/hive/figures", "Figures")]
+    rest = [Link("/console/hive/rules", "Rules"), Link("/console/hive/figures", "Statistics")]
     return [Link("/console/hive", "Queue"), *links, *rest]
 
 

@@ -33,16 +33,16 @@ from commonplace.web.pages.declaration import ConsolePage, ConsolePages, Link, V
 from commonplace.web.pages.frame import PageContext
 
 PATH, ENTRIES = "memory", "memory/entries"
-TABS = (Link("/console/memory", "Entries"), Link("/console/memory/figures", "Figures"))
+TABS = (Link("/console/memory", "Entries"), Link("/console/memory/figures", "Statistics"))
 TITLE_CHARACTERS = 160
 """The beginning of an entry that stands in a list."""
 
 MESSAGES = {
-    "saved": "Saved. The version before is in its history.",
+    "saved": "Saved. The previous version is in the history.",
     "moved": "Moved.",
     "rated": "Your vote is counted.",
     "deleted": "Deleted. For 30 days it can be restored here.",
-    "restored": "It is there again, as it was.",
+    "restored": "Restored.",
 }
 
 EDIT = Form(
@@ -121,7 +121,7 @@ class MemoryPages:
                 },
             ),
             ConsolePage(
-                path="memory/figures", title="Figures of the memory", show=self.show_figures, need=kb_stats.need
+                path="memory/figures", title="Memory statistics", show=self.show_figures, need=kb_stats.need
             ),
         ]
 
@@ -147,7 +147,7 @@ class MemoryPages:
             for one in data.entries
         ]
         if query:
-            nothing = "Nothing was found. Try other words, or fewer filters."
+            nothing = "No results. Try other words, or fewer filters."
             return Cards(cards=cards, hints=data.hints or (), nothing=nothing)
         least = " or more" if data.total_is_least else ""
         return Cards(cards=cards, cursor=data.next_cursor, hints=[f"{data.total:,}{least}, newest first."])

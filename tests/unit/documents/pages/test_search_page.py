@@ -100,7 +100,7 @@ def test_more_results_are_on_the_next_page(world: World) -> None:
 
 def test_where_nothing_is_found_something_near_is_offered(client: TestClient) -> None:
     page = client.get("/search?q=rotating+stewardshp&type=pattern").text
-    assert "Nothing is found for “rotating stewardshp”" in page
+    assert "No results for “rotating stewardshp”" in page
     assert 'href="/d/pattern/rotating-stewardship"' in page
     assert 'href="/search?q=rotating+stewardshp"' in page, "without filters"
     assert 'href="/t/governance"' in page
@@ -110,7 +110,7 @@ def test_weak_matches_stand_under_a_heading_below_the_sentence_that_nothing_fits
     search = FakeSearch(hit("pattern", "rotating-stewardship", fit="weak"))
     search.hint = NOTHING_FITS
     page = World(world.store, search).client().get("/search?q=mortgage").text
-    places = ["Nothing is found for “mortgage”", "Nothing here is about this", "Weak matches", 'class="cards"']
+    places = ["No results for “mortgage”", "Nothing here is about this", "Weak matches", 'class="cards"']
     assert [page.index(place) for place in places] == sorted(page.index(place) for place in places)
     assert 'href="/d/pattern/rotating-stewardship"' in page
 
@@ -144,7 +144,7 @@ def test_an_index_that_is_away_is_said_and_lists_go_on(world: World) -> None:
     client = world.client()
     page = client.get("/search?q=rotating")
     assert (page.status_code, page.headers["retry-after"], page.headers["cache-control"]) == (503, "7", "no-store")
-    assert "The search does not answer now" in page.text
+    assert "Search is not available now" in page.text
     assert 'href="/types"' in page.text
     assert client.get("/search?type=pattern").status_code == 200
 

@@ -204,7 +204,7 @@ def test_who_lacks_the_tier_is_told_how_to_get_it(garden: Deployment, beds: Beds
 def test_who_lacks_the_scope_is_refused_and_recorded(garden: Deployment, alice: Browser) -> None:
     answer = alice.get("/console/keys")
     assert answer.status_code == 403
-    assert "No role of this deployment gives it." in answer.text
+    assert "No role of this deployment gives access." in answer.text
     (told,) = garden.denied.records
     assert (told.reason, told.client, dict(told.details)) == ("scope", "console", {"scope": "knowledge:admin"})
     assert ALICE not in repr(told)

@@ -32,17 +32,17 @@ LISTED = 50  # Findings of one kind, or paths of one reason, that a page has; th
 SHOWN = 10  # Results of a search that is explained: as many as a reader sees at first
 STARTED, QUEUED = "started", "queued"
 MESSAGES = {
-    STARTED: "A run has been started. Load this page again in a few seconds.",
-    QUEUED: "A run is under way, and looks once more before it ends. Load this page again in a few seconds.",
+    STARTED: "A run has started. Reload this page in a few seconds.",
+    QUEUED: "A run is in progress, and will check again before it ends. Reload this page in a few seconds.",
 }
 VERDICTS: dict[Verdict, str] = {
     "shown": "It is found.",
-    "collapsed": "It is found, folded into a result that says nearly the same.",
+    "collapsed": "It is found, grouped under a near duplicate.",
     "below-limit": "It is found, further down.",
-    "below-candidates": "It matches, and too many others match better.",
-    "not-matched": "It has nothing in common with what was searched for.",
-    "filtered-out": "A filter leaves it out.",
-    "not-indexed": "It is published, and not indexed yet.",
+    "below-candidates": "It matches, but too many others match better.",
+    "not-matched": "It does not match the query.",
+    "filtered-out": "A filter excludes it.",
+    "not-indexed": "It is published, but not indexed yet.",
     "not-published": "It is not published.",
 }
 
