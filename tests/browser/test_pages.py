@@ -42,6 +42,7 @@ PAGES = {
     "tag": "/t/quadrat",
     "types": "/types",
     "type": "/types/pattern",
+    "folder": "/types?folder=data",
     "groups": "/groups",
     "group": "/groups/pool-desk",
     "releases": "/releases",
@@ -61,6 +62,7 @@ ABSENT = {
     "no-page": "/d/tag/tide-poool",
     "nowhere": "/nothing/here",
     "no-map": "/map?around=tag/tide-poool",
+    "no-type": "/type/patern",
 }
 MOST_BYTES = 60_000
 """Of a page with its scripts and styles, compressed, images apart."""
@@ -249,6 +251,99 @@ def test_results_come_while_a_person_types_and_are_announced(reader: Reader) -> 
     expect(field).to_be_focused()
     assert page.url == f"{reader.url}/search?q=quadrat+frame"
     visit.check()
+
+
+@pytest.mark.parametrize("key", ["/", "Control+k", "Meta+k"])
+def test_a_key_opens_a_search_that_answers_while_a_person_types(reader: Reader, axe_core: str, key: str) -> None:
+    visit, _ = reader.look("desk-dark", PAGES["another-document"])
+    page = visit.page
+    page.keyboard.press(key)
+    dialog = page.get_by_role("dialog", name="Search")
+    field, results = dialog.get_by_role("combobox", name="Search"), dialog.get_by_role("listbox", name="Results")
+    expect(field).to_be_focused()
+    field.press_sequentially("quadrta fraem")
+    expect(results.get_by_role("option").first).to_have_text("Did you mean quadrat frame?")
+    expect(results.get_by_role("option").last).to_contain_text("All results for")
+    assert {mark.casefold() for mark in results.locator("mark").all_inner_texts()} >= {"quadrat", "frame"}
+    assert faults(visit, axe_core) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    chosen = results.locator("[aria-selected=true]")
+    expect(chosen).to_have_count(1)
+    assert field.get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+    path = chosen.get_attribute("href")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{reader.url}{path}")
+    visit.check()
+
+
+def test_escape_closes_the_search_and_leads_back(reader: Reader) -> None:
+    visit, _ = reader.look("desk-dark", PAGES["types"])
+    page = visit.page
+    page.locator("main a").first.focus()
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("main a").first).to_be_focused()
+
+
+def test_results_come_below_the_field_of_the_header_and_stop_where_searches_are_limited(reader: Reader) -> None:
+    visit, _ = reader.look("phone-light", PAGES["types"])
+    page = visit.page
+    field = page.locator(".head").get_by_role("combobox")
+    field.press_sequentially("lantern")
+    results = page.locator(".head").get_by_role("listbox")
+    expect(results.get_by_role("option", name="Lantern Cove").first).to_be_visible()
+    field.press("Escape")
+    expect(results).to_be_hidden()
+    page.route("**/api/v1/search?*", lambda route: route.fulfill(status=429, headers={"retry-after": "7"}))
+    field.fill("zonation")
+    expect(page.locator(".head").get_by_role("status")).to_have_text("Too many searches: try again in 7 s.")
+    before = visit.asked("/api/v1/search")
+    field.fill("zonation again")
+    expect(page.locator(".head").get_by_role("status")).to_contain_text("Too many searches")
+    assert visit.asked("/api/v1/search") == before
+    page.unroute("**/api/v1/search?*")
+
+
+def test_a_theme_is_chosen_stays_and_follows_the_system_without_a_choice(reader: Reader, axe_core: str) -> None:
+    visit, _ = reader.look("desk-dark", PAGES["document"])
+    page = visit.page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ground)
+    page.get_by_role("button", name="Theme: system").click()
+    page.get_by_role("button", name="Theme: light").hover()
+    light = page.evaluate(ground)
+    assert light != dark
+    visit, _ = reader.look("desk-dark", PAGES["found"])
+    assert page.evaluate(ground) == light
+    assert faults(visit, axe_core) == []
+    assert all(cookie["httpOnly"] for cookie in page.context.cookies()), "no cookie of a script"
+    page.get_by_role("button", name="Theme: light").click()
+    assert page.evaluate(ground) == dark
+    page.get_by_role("button", name="Theme: dark").click()
+    expect(page.get_by_role("button", name="Theme: system")).to_be_visible()
+    assert page.evaluate(ground) == dark
+
+
+def test_folders_are_beside_a_document_and_folded_on_a_phone_also_without_scripts(browser: Browser, dev: Dev) -> None:
+    for look, folded in ((DESK, False), (PHONE, True)):
+        with visiting(browser, None, at=[dev.url], java_script_enabled=False, **look) as visit:
+            page = visit.page
+            visit.go(f"{dev.url}/d/place/lantern-cove")
+            expect(page.locator(".switch")).to_be_hidden()
+            here = page.locator(".tree [aria-current=page]")
+            if folded:
+                expect(here).to_be_hidden()
+                page.locator(".tree summary").click()
+            expect(here).to_have_text("Lantern Cove")
+            expect(here).to_be_visible()
+            page.locator(".tree").get_by_role("link", name="Grey Mare Ledges").click()
+            visit.heading("Grey Mare Ledges")
+            page.get_by_role("navigation", name="In this folder").get_by_role("link", name="Next").click()
+            visit.heading("Lantern Cove")
+            expect(page.get_by_role("link", name="Previous Grey Mare Ledges")).to_be_visible()
+            visit.check()
 
 
 def test_arrow_keys_lead_from_document_to_document_of_the_map_and_enter_opens_one(reader: Reader) -> None:
