@@ -38,9 +38,13 @@ RUNTIME = {*IN_THE_RUNTIME, "jmespath", "python-dateutil", "six", "urllib3"}
 OWN = {"urllib3"}
 """Bundled by whoever imports it, all the same: the runtime's may be of another major version than the tested one."""
 
-CHOSEN = {"functions/auth": {"coincurve", "pyunormalize"}, "functions/redact": {"python-stdnum"}}
+CHOSEN = {
+    "functions/auth": {"coincurve", "pyunormalize"},
+    "functions/redact": {"python-stdnum"},
+    "functions/site": {"mermaidx"},
+}
 """Imported by nobody here: the redaction loads check digits by their names, `eth-keys` takes the compiled curve where
-there is one, and ENS needs an older normaliser."""
+there is one, ENS needs an older normaliser, and of Mermaid's package only the script is served."""
 
 HANDLERS = {
     "webhook": "webhook",

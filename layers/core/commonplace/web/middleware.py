@@ -87,7 +87,8 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 message.setdefault("headers", [])
                 headers = MutableHeaders(scope=message)
-                headers.update(self._headers)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
                 if "cache-control" not in headers:
                     headers.update(self._cached if message["status"] < 400 else self._uncached)
             await send(message)

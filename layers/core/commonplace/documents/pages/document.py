@@ -18,7 +18,7 @@ from commonplace.documents.content.document_index import Catalogue, Selection
 from commonplace.documents.content.graph import Graph
 from commonplace.documents.content.library import NOTHING_PUBLISHED
 from commonplace.documents.content.ontology import ONTOLOGY
-from commonplace.documents.pages import tree
+from commonplace.documents.pages import diagrams, tree
 from commonplace.documents.pages.home import type_named
 from commonplace.documents.pages.services import HERE, Services, list_url
 from commonplace.kernel.errors import InvalidInput, NotFound, Unavailable
@@ -148,7 +148,7 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
     edit_url, at_commit = None, f"/blob/{entry.commit_sha}/"
     if entry.source_url and at_commit in entry.source_url:
         edit_url = entry.source_url.replace(at_commit, f"/edit/{quote(manifest.branch)}/", 1)
-    return services.page(
+    page = services.page(
         request,
         "document.html",
         entry=entry,
@@ -158,12 +158,14 @@ def _page(services: Services, request: Request, entry: Entry) -> Page:
         out=out,
         back=back,
         related=related(catalogue, graph, entry),
-        address=services.addresses.of(entry),
         tree=tree.way(catalogue, entry),
         neighbours=tree.neighbours(catalogue, entry),
+        address=services.addresses.of(entry),
         citation=f"{'. '.join(part for part in parts if part)}{commit}.",
         edit_url=edit_url,
+        diagrams=diagrams.shown(rendered.html),
     )
+    return diagrams.framing(page, rendered.html)
 
 
 def related(catalogue: Catalogue, graph: Graph, entry: Entry) -> list[Entry]:

@@ -8,7 +8,7 @@ from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.composition import deferred_search
 from commonplace.documents.content.document import SHOWS_EVERYTHING
 from commonplace.documents.content.library import Library
-from commonplace.documents.pages import document, feeds, home, search
+from commonplace.documents.pages import diagrams, document, feeds, home, search
 from commonplace.documents.pages.map import map_routes
 from commonplace.documents.pages.services import HERE, Services
 from commonplace.documents.rendering.renderer import Renderer
@@ -43,6 +43,7 @@ def document_pages(services: Services) -> Pages:
             *home.routes(services),
             *search.routes(services),
             *document.routes(services),
+            *diagrams.routes(services.frame),
             *map_routes(services.frame, services.library),
             *feeds.routes(services),
             document.Moved(services),
@@ -50,6 +51,7 @@ def document_pages(services: Services) -> Pages:
         templates=FOLDER / "templates",
         filters={"label": home.label},
         assets=FOLDER / "assets",
+        files={"mermaid.js": diagrams.MERMAID} if diagrams.MERMAID else {},
         searches=frozenset({"/search"}),
         nearest=lambda path: [*home.nearest(services, path), *document.nearest(services, path)],
         edition=build,

@@ -77,6 +77,8 @@ def asset_route(frame: Frame, path: str) -> Route:
         if found is None:
             raise NotFound("There is no such file.")
         answer = found.answer(request)
+        # They are the code's, and a frame that is closed in has an origin of its own.
+        answer.headers["cross-origin-resource-policy"] = "cross-origin"
         if request.query_params.get("v") == found.etag[:12]:
             answer.headers["cache-control"] = IMMUTABLE
         return answer

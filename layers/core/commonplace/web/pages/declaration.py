@@ -53,6 +53,8 @@ class Pages:
     """Filters of its templates beside those of the frame."""
     assets: Path | None = None
     """Folder of its scripts and images, served at `/assets/{name}`."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Files of packages that are served beside them, by name."""
     searches: frozenset[str] = frozenset()
     """Paths that the quota of searches counts, not that of reads."""
     nearest: Callable[[str], Sequence[Link]] | None = None

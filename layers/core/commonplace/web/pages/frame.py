@@ -136,7 +136,8 @@ class Frame:
     @cached_property
     def _assets(self) -> dict[str, Path]:
         folders = [ASSETS, *(each.assets for each in self.declared if each.assets)]
-        return {file.name: file for folder in folders for file in sorted(folder.iterdir()) if file.is_file()}
+        found = {file.name: file for folder in folders for file in sorted(folder.iterdir()) if file.is_file()}
+        return found | {name: file for each in self.declared for name, file in each.files.items()}
 
     @cached_property
     def _templates(self) -> Environment:
