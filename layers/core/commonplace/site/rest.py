@@ -1,6 +1,7 @@
 """The page `/docs`: the OpenAPI document of the REST API for people. The function of REST serves it, which knows it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def routes(context: RestContext) -> Routes:
 
 def page_routes(frame: Frame) -> Routes:
     """Return the route of the page in this frame."""
-    filters = {"prose": prose, "bounds": bounds, "pretty": pretty}
+    filters: dict[str, Callable[..., str]] = {"prose": prose, "bounds": bounds, "pretty": pretty}
     frame.declared.append(Pages(routes=(), templates=FOLDER / "templates", assets=FOLDER / "assets", filters=filters))
 
     async def get_docs(request: Request) -> Response:

@@ -133,7 +133,7 @@ def test_hostile_titles_and_names_are_text(store: FakeLibrary) -> None:
     for query in ({}, {"group": HOSTILE}, {"around": "file/a'\"<b>"}):
         text = client.get("/map", params=query).text
         read = Read(text)
-        scripts = [attributes["src"].partition("?")[0] for tag, attributes in read.elements if tag == "script"]
+        scripts = [str(attributes["src"]).partition("?")[0] for tag, attributes in read.elements if tag == "script"]
         assert scripts == ["/assets/theme.js", "/assets/site.js", "/assets/map.js"]
         assert not [tag for tag, attributes in read.elements for name in attributes if name.startswith("on")]
         assert "img" not in {tag for tag, _ in read.elements}

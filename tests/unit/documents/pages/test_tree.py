@@ -56,7 +56,7 @@ def test_documents_have_neighbours_in_their_own_folder_alone() -> None:
     found = catalogue("a/1.md", "a/2.md", "a/3.md", "b/4.md")
 
     def beside(path: str) -> list[str | None]:
-        return [one and one.path for one in tree.neighbours(found, found.manifest.by_path[path])]
+        return [one.path if one else None for one in tree.neighbours(found, found.manifest.by_path[path])]
 
     assert beside("a/1.md") == [None, "a/2.md"]
     assert beside("a/2.md") == ["a/1.md", "a/3.md"]

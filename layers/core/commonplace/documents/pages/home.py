@@ -200,9 +200,9 @@ def _folder(services: Services, request: Request, path: str) -> Response:
 def nearest(services: Services, path: str) -> Sequence[Link]:
     """Types, groups, releases and tags with a name like that of a list that is not there."""
     if path.startswith(("/type/", "/types/")):
-        names = [facet.name for facet in types(services.library.edition().catalogue)]
-        wanted = path.rstrip("/").rpartition("/")[2].casefold()
-        return [Link(list_url("/types", name), label(name)) for name in get_close_matches(wanted, names, 5, 0.5)]
+        used = [facet.name for facet in types(services.library.edition().catalogue)]
+        wanted = path.rstrip("/").rpartition("/")[2].casefold()[:MAX_NAME_CHARACTERS]
+        return [Link(list_url("/types", name), label(name)) for name in get_close_matches(wanted, used, 5, 0.5)]
     kind = next((kind for kind in KINDS if path.startswith(f"{kind.path}/")), None)
     if kind is None:
         return ()
