@@ -21,6 +21,7 @@ from commonplace_local.cloud.lambda_host import LambdaHost
 from commonplace_local.cloud.resources import Builders, Parts
 from commonplace_local.cloud.runtime import Function, FunctionFailed, Outcome
 from commonplace_local.cloud.schedules import Rotations, Scheduler
+from commonplace_local.cloud.shared import keep_arenas_few, share_descriptions
 from commonplace_local.cloud.state import Holdings, SavedState
 from commonplace_local.cloud.template import Stack, TemplateError, choose, stem
 
@@ -37,7 +38,8 @@ class Cloud:
     variables of every function. `secrets` are initial values by logical id, its stem, or description.
     `retry_interval_seconds` replaces every `IntervalSeconds` of state machines, and the pauses before calls are made
     again that have an `EventInvokeConfig`. `on_log` receives every line a function writes, with the function's
-    short name. `prewarm` starts every function but those of `later` before they are called.
+    short name. `prewarm` starts every function but those of `later` before they are called. `processes` names, by the
+    stem of its logical id, the process that a function shares with others; one that is not named has its own.
     """
 
     def __init__(
@@ -54,11 +56,12 @@ class Cloud:
         prewarm: bool = False,
         later: Collection[str] = (),
         pages: Pages | None = None,
+        processes: Mapping[str, str] | None = None,
     ) -> None:
         self._template, self._root, self._data, self._port = template, root.resolve(), data, port
         self._environment, self._secrets = dict(environment or {}), dict(secrets or {})
         self._retry_interval_seconds, self._on_log, self._prewarm = retry_interval_seconds, on_log, prewarm
-        self._later, self._pages = later, pages
+        self._later, self._pages, self._processes = later, pages, processes or {}
         self._undo = contextlib.ExitStack()
         self._parts = Parts()
         self._state: SavedState | None = None
@@ -77,6 +80,8 @@ class Cloud:
             if not _ALONE.acquire(blocking=False):
                 raise RuntimeError("A laptop cloud already runs in this process.")
             undo.callback(_ALONE.release)
+            share_descriptions()
+            keep_arenas_few()
             # Nothing needs the interpreter before the last step, so its import goes on beside the others.
             interpreter = threading.Thread(target=moto_patches.import_interpreter, daemon=True)
             interpreter.start()
@@ -184,7 +189,7 @@ class Cloud:
             raise TemplateError(f"The template has no secret called {', '.join(builders.unused_secrets)}.")
         self._parts = builders.parts
         for logical_id, function in self._parts.functions.items():
-            self._lambdas.add(function, _label(logical_id))
+            self._lambdas.add(function, _label(logical_id), self._processes.get(stem(logical_id)))
         sqs = self.client("sqs")
         self._lambdas.asynchronous |= self._parts.asynchronous
         self._lambdas.set_aside = lambda queue_url, body: sqs.send_message(QueueUrl=queue_url, MessageBody=body)
@@ -272,6 +277,10 @@ class Cloud:
     def warm(self, function: str) -> None:
         """Start a function before it is called. Returns at once."""
         self._lambdas.prewarm(self.function(function).name)
+
+    def end_idle(self) -> None:
+        """Give back what the work so far has needed: the shared process that works ends, and starts with the next."""
+        self._lambdas.end_idle()
 
     def fire(self, schedule: str) -> None:
         """Fire a schedule now. Returns at once; `wait_idle` waits for what it starts."""

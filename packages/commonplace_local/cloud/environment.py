@@ -38,6 +38,7 @@ def aws_variables(port: int, key: str) -> dict[str, str]:
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "MOTO_S3_DEFAULT_KEY_BUFFER_SIZE": "262144",  # larger objects lie in temporary files
         "NO_PROXY": direct,
         "no_proxy": direct,
     }

@@ -21,7 +21,16 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from commonplace_local.cloud.runtime import Call, Function, FunctionFailed, Outcome, Worker, exited, stopped
+from commonplace_local.cloud.runtime import (
+    Call,
+    Function,
+    FunctionFailed,
+    Outcome,
+    SharedProcess,
+    Worker,
+    exited,
+    stopped,
+)
 
 PAUSES_SECONDS = (60.0, 120.0)
 """Before the second attempt, and before the third."""
@@ -31,6 +40,9 @@ PAUSES_SECONDS = (60.0, 120.0)
 GROW_AFTER_SECONDS = 0.01
 LOOK_AGAIN_SECONDS = 0.25
 CORES = os.cpu_count() or 1
+
+SERVING, WORKING = "serving", "working"
+"""The processes that functions may share. The one that works ends when there is nothing to do."""
 
 LogCallback = Callable[[str, str], None]
 
@@ -107,9 +119,17 @@ class FunctionLog:
 class Pool:
     """The environments of one function and the calls that wait for them."""
 
-    def __init__(self, function: Function, variables: Mapping[str, str], log: FunctionLog, *, stand_in: bool) -> None:
+    def __init__(
+        self,
+        function: Function,
+        variables: Mapping[str, str],
+        log: FunctionLog,
+        *,
+        shared: SharedProcess | None,
+        stand_in: bool,
+    ) -> None:
         self.function, self.log = function, log
-        self._variables, self._stand_in = variables, stand_in
+        self._variables, self._shared, self._stand_in = variables, shared, stand_in
         self._lock = threading.RLock()
         self._waiting: deque[Call] = deque()
         self._workers: list[Worker] = []
@@ -178,6 +198,8 @@ class Pool:
             next_call=self._next_call,
             on_init_error=lambda outcome: self._fail_waiting(lambda _: outcome),  # another would fail alike
             on_exit=self._exited,
+            retire=self._retire,
+            shared=self._shared,
             stand_in=self._stand_in,
         )
         self._workers.append(worker)
@@ -203,6 +225,16 @@ class Pool:
         idle = [worker for worker in self._workers if worker in self._parked]
         for worker in idle if everybody else idle[:1]:
             self._parked.pop(worker).notify()
+
+    def _retire(self, worker: Worker) -> bool:
+        """End an environment without a call. Return False when it is needed."""
+        with self._lock:
+            if self._waiting or not worker.idle:
+                return False
+            worker.lost = True
+            self._wake(everybody=True)
+        worker.kill()
+        return True
 
     def _fail_waiting(self, outcome: Callable[[Call], Outcome]) -> None:
         with self._lock:
@@ -246,6 +278,7 @@ class LambdaHost:
         stand_in: bool = sys.platform != "linux",
     ) -> None:
         self._variables, self._logs, self._on_log, self._stand_in = dict(variables), logs, on_log, stand_in
+        self._shared: dict[str, SharedProcess] = {}
         self._scratch = tempfile.TemporaryDirectory(prefix="commonplace-", ignore_cleanup_errors=True)
         self._pools: dict[str, Pool] = {}
         self._stopping = threading.Event()
@@ -254,13 +287,19 @@ class LambdaHost:
         self.set_aside: Callable[[str, str], object] = lambda queue_url, body: None  # noqa: ARG005
         """Sends a message to a queue."""
 
-    def add(self, function: Function, label: str) -> None:
-        """`label` names the log file, also for listeners."""
+    def add(self, function: Function, label: str, process: str | None = None) -> None:
+        """`label` names the log file, also for listeners; `process` the one that it shares, else it has its own."""
         scratch = Path(self._scratch.name) / label
         scratch.mkdir()
         log = FunctionLog(label, self._logs / f"{label}.log", self._on_log)
         variables = self._variables | {"TMPDIR": str(scratch)}
-        self._pools[function.name] = Pool(function, variables, log, stand_in=self._stand_in)
+        if process is not None and process not in self._shared:
+            told = FunctionLog(process, self._logs / f"{process}.log", self._on_log)
+            self._shared[process] = SharedProcess(
+                process, function.path[1:], self._variables, told, ends=process != SERVING
+            )
+        shared = None if process is None else self._shared[process]
+        self._pools[function.name] = Pool(function, variables, log, shared=shared, stand_in=self._stand_in)
 
     def invoke(self, name: str, payload: bytes) -> Outcome:
         """Run the function and wait for it. Raises `LookupError` when there is no such function."""
@@ -331,12 +370,19 @@ class LambdaHost:
         for name in names or self._pools:
             self._pools[name].prewarm()
 
+    def end_idle(self) -> None:
+        """End the process that works, if it is shared and does nothing now."""
+        if WORKING in self._shared:
+            self._shared[WORKING].end_idle()
+
     @property
     def pids(self) -> list[int]:
-        return [pid for pool in self._pools.values() for pid in pool.pids]
+        return sorted({pid for pool in self._pools.values() for pid in pool.pids})
 
     def stop(self) -> None:
         self._stopping.set()
         for pool in self._pools.values():
             pool.stop()
+        for process in self._shared.values():
+            process.stop()
         self._scratch.cleanup()

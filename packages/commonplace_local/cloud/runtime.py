@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -26,10 +26,13 @@ from typing import Any
 from commonplace_local.cloud.bootstrap import STAND_IN_FLAG
 from commonplace_local.cloud.environment import ACCOUNT, REGION
 from commonplace_local.cloud.servers import Loopback, LoopbackHandler
+from commonplace_local.cloud.shared import SEPARATOR
 
 MAX_PAYLOAD_BYTES = 6_291_456  # synchronous, both ways (AWS Lambda quotas)
 
-BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
+BOOTSTRAP, SHARED = Path(__file__).with_name("bootstrap.py"), Path(__file__).with_name("shared.py")
+IDLE_SECONDS = 120.0
+"""A process that works ends after so long without a call."""
 INIT_SECONDS = 60.0  # AWS allows 10; a laptop that starts several processes at once needs longer
 
 
@@ -191,6 +194,106 @@ def runtime_api(environment: "Worker", key: str) -> Loopback:
     return Loopback(Api)
 
 
+class SharedProcess:
+    """A process that several functions share: each environment is a thread of it. It starts with the first of them.
+
+    One that `ends` goes when no environment has had a call for `IDLE_SECONDS`, and starts again with the next.
+    """
+
+    def __init__(
+        self, name: str, path: Iterable[Path], variables: Mapping[str, str], log: Callable[[str], None], *, ends: bool
+    ) -> None:
+        self.name, self._log, self._ends = name, log, ends
+        own = {"PYTHONUNBUFFERED": "1", "PYTHONPATH": os.pathsep.join(map(str, path))}
+        self._variables = {**variables, **own}
+        self._lock = threading.Lock()
+        self._environments: dict[str, tuple[Worker, subprocess.Popen[bytes]]] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = threading.Event()
+
+    def start(self, worker: "Worker", variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """Start an environment, and the process where there is none. Return the process."""
+        folder, handler = str(worker.function.path[0]), worker.function.handler
+        order = {"id": worker.id, "folder": folder, "handler": handler, "variables": dict(variables)}
+        with self._lock:
+            process = self._process
+            if process is None or process.poll() is not None:
+                process = self._process = _started([str(SHARED)], None, self._variables)
+                threading.Thread(target=self._watch, args=(process,), name=f"watch-{self.name}", daemon=True).start()
+            self._environments[worker.id] = worker, process
+            with suppress(OSError):  # it has just ended: whoever watches it says so
+                assert process.stdin is not None  # noqa: S101  asked for a pipe
+                process.stdin.write(json.dumps(order).encode() + b"\n")
+                process.stdin.flush()
+        return process
+
+    def forget(self, worker: "Worker") -> None:
+        """Leave an environment out that is lost; its thread ends with the call that it may still be in."""
+        with self._lock:
+            self._environments.pop(worker.id, None)
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None  # noqa: S101  asked for a pipe
+        if self._ends:
+            threading.Thread(target=self._end_when_idle, args=(process,), name=f"idle-{self.name}", daemon=True).start()
+        with process.stdout as stream:
+            for line in stream:
+                environment, found, text = line.decode(errors="replace").rstrip("\n").partition(SEPARATOR)
+                worker, _ = self._environments.get(environment, (None, None))
+                (worker.log if worker else self._log)(text if found else environment)
+        status = process.wait()
+        with self._lock:
+            mine = [worker for worker, its in self._environments.values() if its is process]
+        for worker in mine:
+            worker.ended(status)
+
+    def _end_when_idle(self, process: subprocess.Popen[bytes]) -> None:
+        while not self._ended.wait(IDLE_SECONDS / 4) and process.poll() is None:
+            self.end_idle(IDLE_SECONDS)
+
+    def end_idle(self, seconds: float = 0.0) -> None:
+        """End the process, unless an environment had a call within so many seconds."""
+        with self._lock:
+            workers = [worker for worker, _ in self._environments.values()]
+        recent = max((worker.used for worker in workers), default=0.0)
+        if time.monotonic() - recent < seconds or not all(worker.retire(worker) for worker in workers):
+            return
+        with self._lock:
+            process = self._process
+            if process is not None and not self._environments:
+                self._process = None
+                _kill(process)
+
+    def stop(self) -> None:
+        self._ended.set()
+        with self._lock:
+            process = self._process
+        if process is not None:
+            _kill(process)
+            process.wait(5)
+
+
+def _started(words: Sequence[str], folder: Path | None, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", *words],
+        cwd=folder,
+        env=dict(variables),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # Ctrl-C is the parent's; a process group of its own can be ended whole
+    )
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and whatever it started. Returns at once."""
+    with suppress(OSError):  # it has gone by itself
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
 class Worker:
     """Runs one call at a time. `pool` hands out calls and is notified when this environment is lost."""
 
@@ -203,9 +306,14 @@ class Worker:
         next_call: Callable[["Worker", Callable[[], bool]], Call | None],
         on_init_error: Callable[[Outcome], None],
         on_exit: Callable[["Worker", int], None],
+        retire: Callable[["Worker"], bool],
+        shared: SharedProcess | None = None,
         stand_in: bool = False,
     ) -> None:
-        self.function, self._log = function, log
+        self.function, self.log, self.retire, self._shared = function, log, retire, shared
+        self.id = uuid.uuid4().hex
+        self.used = time.monotonic()
+        """When it was started, or had its last call."""
         self._next_call, self._on_init_error, self._on_exit = next_call, on_init_error, on_exit
         self.ready = self.lost = self.explained = False
         self.call: Call | None = None
@@ -214,18 +322,17 @@ class Worker:
         self._impatience.daemon = True
         self._api = runtime_api(self, variables["AWS_ACCESS_KEY_ID"])
         self._api.start()
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", str(BOOTSTRAP), function.handler, *([STAND_IN_FLAG] if stand_in else [])],
-            cwd=function.path[0],
-            env=self._environment(variables),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C is the parent's; a process group of its own can be ended whole
-        )
-        self._reader = threading.Thread(target=self._read_log, name=f"log-{function.name}", daemon=True)
-        self._watcher = threading.Thread(target=self._watch, name=f"watch-{function.name}", daemon=True)
-        for thread in (self._impatience, self._reader, self._watcher):
+        self._threads: tuple[threading.Thread, ...] = ()
+        self._impatience.start()
+        if shared is not None:
+            self.process = shared.start(self, self._environment(variables))
+            return
+        words = [str(BOOTSTRAP), function.handler, *([STAND_IN_FLAG] if stand_in else [])]
+        self.process = _started(words, function.path[0], self._environment(variables))
+        reader = threading.Thread(target=self._read_log, name=f"log-{function.name}", daemon=True)
+        watcher = threading.Thread(target=self._watch, name=f"watch-{function.name}", daemon=True)
+        self._threads = (watcher, reader)
+        for thread in self._threads:
             thread.start()
 
     def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
@@ -261,7 +368,7 @@ class Worker:
 
     def begin(self, call: Call) -> None:
         """The pool gave this worker a call; the clock starts now."""
-        self.call = call
+        self.call, self.used = call, time.monotonic()
         call.deadline = time.time() + self.function.timeout_seconds
         call.taken.set()
 
@@ -269,7 +376,7 @@ class Worker:
         call = self.call
         if call is None or call.id != call_id:
             return
-        self.call = None
+        self.call, self.used = None, time.monotonic()
         if len(body) <= MAX_PAYLOAD_BYTES:
             call.finish(Outcome(body, failed))
         else:
@@ -280,45 +387,55 @@ class Worker:
         """The function's time is up: the call fails and the process goes, as on AWS."""
         told = f"RequestId: {call.id} Error: Task timed out after {self.function.timeout_seconds:.2f} seconds"
         if call.finish(platform_error("Sandbox.Timedout", told)):
-            self._log(f"{call.id} timed out after {self.function.timeout_seconds:g} s")
+            self.log(f"{call.id} timed out after {self.function.timeout_seconds:g} s")
             self.kill()
 
     def init_failed(self, body: bytes) -> None:
         self.lost = self.explained = True
         self._on_init_error(Outcome(body, failed=True))
+        if self._shared is not None:
+            self.ended(1)
 
     def _give_up(self) -> None:
         if not self.ready:
-            self._log(f"did not become ready within {INIT_SECONDS:g} s")
+            self.log(f"did not become ready within {INIT_SECONDS:g} s")
             self.kill()
 
     def _read_log(self) -> None:
         assert self.process.stdout is not None  # noqa: S101  asked for a pipe
         with self.process.stdout as stream:
             for line in stream:
-                self._log(line.decode(errors="replace").rstrip("\n"))
+                self.log(line.decode(errors="replace").rstrip("\n"))
 
     def _watch(self) -> None:
         status = self.process.wait()
         assert self.process.stdin is not None  # noqa: S101  asked for a pipe
         self.process.stdin.close()
+        self.ended(status)
+
+    def ended(self, status: int) -> None:
+        """Its process has ended, or its thread in a process that goes on."""
         self.lost = True
+        if self._shared is not None:
+            self._shared.forget(self)
         self._impatience.cancel()
         call, self.call = self.call, None
         if call is not None and call.finish(exited(call, status)):
-            self._log(f"{call.id} ended with its process, status {status}")
+            self.log(f"{call.id} ended with its process, status {status}")
         self._on_exit(self, status)
         self._api.stop()
 
     def kill(self) -> None:
-        """End the process and whatever it started. Returns at once; `join` waits."""
+        """End the process and whatever it started. Returns at once; `join` waits.
+
+        A process that others share goes on: its thread is left alone, and ends when it next asks for a call.
+        """
         self.lost = True
-        with suppress(OSError):  # it has gone by itself
-            if hasattr(os, "killpg"):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                self.process.kill()
+        if self._shared is None:
+            _kill(self.process)
+        else:
+            self.ended(0)
 
     def join(self) -> None:
-        for thread in (self._watcher, self._reader):
+        for thread in self._threads:
             thread.join(5)

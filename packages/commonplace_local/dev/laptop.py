@@ -24,6 +24,7 @@ from commonplace.reference.model import Manifest as CatalogueManifest
 from commonplace.reference.sync.plan import CatalogueReport
 from commonplace.search.source import Collection
 from commonplace_local.cloud.cloud import Cloud
+from commonplace_local.cloud.lambda_host import SERVING, WORKING
 from commonplace_local.cloud.template import TemplateError
 from commonplace_local.deployment import Deployment, outputs_of
 from commonplace_local.dev.settings import ENDPOINTS, LOCAL_ACCOUNTS, asked_line, endpoints, role_map
@@ -47,6 +48,16 @@ READERS = ("RestFunction", "SiteFunction", CONSOLE_FUNCTION, "McpFunction", AUTH
 STORE_FUNCTION = "SyncStoreFunction"
 ROTATE_FUNCTION = "SigningFunction"
 REDACT_FUNCTION = "RedactionFunction"
+SERVERS = (*READERS, CHAT_FUNCTION, "WebhookFunction")
+WORKERS = (
+    INDEX_FUNCTION,
+    STORE_FUNCTION,
+    ROTATE_FUNCTION,
+    REDACT_FUNCTION,
+    "SyncRunFunction",
+    "GovernanceWebhooksFunction",
+)
+"""Where functions share processes, those that answer people and agents are in one, and all others in another."""
 SECRET, WRITER_SECRET = "SecretsGithub", "SecretsGithubWriter"
 LIMITS = (
     "RATE_LIMIT_READS",
@@ -78,7 +89,10 @@ class Progress:
 
 
 class Laptop:
-    """One knowledge base on this machine. `data` keeps clone, store, index and logs."""
+    """One knowledge base on this machine. `data` keeps clone, store, index and logs.
+
+    As on AWS, each function has processes of its own; unless `faithful`, they share two.
+    """
 
     def __init__(
         self,
@@ -94,6 +108,7 @@ class Laptop:
         public_chain: bool = False,
         allow: Sequence[str] = (),
         catalogues: Sequence[CatalogueFolder] = (),
+        faithful: bool = True,
     ) -> None:
         self.source, self.data, self.catalogues = source, data, tuple(catalogues)
         self.webhook_secret = secrets.token_urlsafe(32)
@@ -123,6 +138,7 @@ class Laptop:
             prewarm=True,
             later=[*READERS, CHAT_FUNCTION, STORE_FUNCTION, ROTATE_FUNCTION, REDACT_FUNCTION],
             pages=self._proposal,
+            processes={} if faithful else dict.fromkeys(WORKERS, WORKING) | dict.fromkeys(SERVERS, SERVING),
         )
         self.api.proposals.front = lambda: self.url
         self._undo = ExitStack()
@@ -144,7 +160,7 @@ class Laptop:
         except OSError as error:
             self.stop()
             if error.errno == errno.EADDRINUSE:
-                hint = "Stop the program that holds it, or choose another: --port 8788"
+                hint = "Stop the program that uses it, or choose another: --port 8788"
                 raise CommandError(f"Port {self._port} is in use.", hint) from error
             raise
         except TemplateError as error:
@@ -337,6 +353,7 @@ class Laptop:
             **outputs_of(self.cloud.function(INDEX_FUNCTION).variables),
             "Repository": self.source.name,
             "Branch": self.source.branch,
+            "Folder": str(self.source.work_tree or ""),
             "Catalogues": catalogue_environment(self.catalogues).get(VARIABLE, ""),
             "GovernanceScheme": self._governance_scheme,
             "GithubApiUrl": self.github.url,

@@ -12,19 +12,23 @@ FORWARDED = [
     f"Lambda-Runtime-{name}"
     for name in ("Aws-Request-Id", "Trace-Id", "Invoked-Function-Arn", "Client-Context", "Cognito-Identity")
 ]
-_clients: list[tuple[http.client.HTTPConnection, str]] = []
+_agents: list[str] = []
+_connections: dict[str, http.client.HTTPConnection] = {}
+"""By the address of their Runtime API: a process that functions share has as many as there are environments."""
 
 
 def initialize_client(user_agent: str) -> None:
-    # No timeout: the next event may come in hours.
-    _clients[:] = [(http.client.HTTPConnection(os.environ["AWS_LAMBDA_RUNTIME_API"]), user_agent)]
+    _agents[:] = [user_agent]
 
 
 def _call(
     method: str, path: str, body: bytes | None = None, content_type: str | None = None
 ) -> tuple[http.client.HTTPResponse, bytes]:
-    connection, user_agent = _clients[0]
-    headers = {"User-Agent": user_agent, **({"Content-Type": content_type} if content_type else {})}
+    api = os.environ["AWS_LAMBDA_RUNTIME_API"]
+    if api not in _connections:
+        _connections[api] = http.client.HTTPConnection(api)  # without a timeout: the next event may come in hours
+    connection = _connections[api]
+    headers = {"User-Agent": _agents[0], **({"Content-Type": content_type} if content_type else {})}
     try:
         connection.request(method, "/2018-06-01/runtime/invocation/" + path, body, headers)
         response = connection.getresponse()

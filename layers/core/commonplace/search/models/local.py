@@ -77,22 +77,29 @@ def _read_model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any
     tokenizer = Tokenizer.from_str(_read(home / TOKENIZER).decode("utf-8"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    raw = _read(home / WEIGHTS)
     import numpy
 
-    length = int.from_bytes(raw[:8], "little")
-    header = json.loads(raw[8 : 8 + length])
+    try:
+        file = numpy.memmap(home / WEIGHTS, mode="r")  # pages of the vectors that are used, shared by all processes
+    except OSError as error:
+        raise _lacks(home / WEIGHTS) from error
+    length = int.from_bytes(bytes(file[:8]), "little")
+    header = json.loads(bytes(file[8 : 8 + length]))
     (tensor,) = (value for name, value in header.items() if name != "__metadata__")
     kind = {"F16": "<f2", "F32": "<f4"}[tensor["dtype"]]
     start, end = tensor["data_offsets"]
-    return tokenizer, numpy.frombuffer(raw[8 + length + start : 8 + length + end], dtype=kind).reshape(tensor["shape"])
+    return tokenizer, file[8 + length + start : 8 + length + end].view(kind).reshape(tensor["shape"])
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise Unavailable(f"The local embedding model lacks {path.name}.", hint=f"Install {PACKAGE} again.") from error
+        raise _lacks(path) from error
+
+
+def _lacks(path: Path) -> Unavailable:
+    return Unavailable(f"The local embedding model lacks {path.name}.", hint=f"Install {PACKAGE} again.")
 
 
 def _mean(weights: "numpy.ndarray[Any, Any]", tokens: Sequence[int]) -> Vector:
