@@ -7,6 +7,7 @@ import subprocess
 from itertools import zip_longest
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.integration.running_dev import COMMAND, EDIT_SECONDS, Serving, commonplace, wait
@@ -21,6 +22,7 @@ pytestmark = [
 PAGE = ROOT / "docs" / "start" / "tutorial.md"
 SHOWN = "127.0.0.1:8787"
 STARTS = "commonplace dev "
+INDEX = "file/index"
 SAVES = "> notes/compost.md\n"
 
 
@@ -79,6 +81,9 @@ def test_the_tutorial_leads_from_an_empty_folder_to_a_cited_answer(tmp_path: Pat
                     wait(lambda dev=dev, before=stored: dev.output.count("1 stored") > before, EDIT_SECONDS)
             assert not answer or lacks(answer, (block.text,), printed) == [], printed
         assert dev is not None
+        home, barrels = (httpx.get(f"{dev.url}{path}", timeout=60).text for path in ("/", "/d/file/rain-barrels"))
+        assert "Our allotment." in home and 'href="/d/file/rain-barrels"' in home
+        assert f'href="/d/{INDEX}"' in barrels
         assert {path.name for path in (tmp_path / "notes").iterdir()} == {"index.md", "rain-barrels.md", "compost.md"}
         assert dev.end() == 0, dev.output
     finally:
