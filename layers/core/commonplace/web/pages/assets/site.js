@@ -4,7 +4,8 @@ const MOST_RESULTS = 8;
 const THEMES = ["system", "light", "dark"];
 
 function make(name, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(name), properties);
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) element.setAttribute(key, value);
   element.append(...children);
   return element;
 }
@@ -12,11 +13,7 @@ function make(name, properties = {}, ...children) {
 const root = document.documentElement;
 const theme = document.getElementById("theme");
 if (theme) {
-  const show = () => {
-    const chosen = root.dataset.theme ?? "system";
-    theme.setAttribute("aria-label", `Theme: ${chosen}`);
-    theme.title = `Theme: ${chosen}`;
-  };
+  const show = () => { theme.ariaLabel = theme.title = `Theme: ${root.dataset.theme ?? "system"}`; };
   theme.addEventListener("click", () => {
     const next = THEMES[(THEMES.indexOf(root.dataset.theme ?? "system") + 1) % THEMES.length];
     if (next === "system") delete root.dataset.theme;
@@ -58,14 +55,11 @@ function marked(html) {
 /** Make the field of a search form a combobox: results in a list below it, reached by the arrow keys. */
 function combine(form, name) {
   const field = form.elements.q;
-  const list = make("div", { id: `${name}-results`, className: "found", hidden: true });
-  const status = make("p", { className: "quiet" });
-  status.setAttribute("role", "status");
-  list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Results");
+  const list = make("div", { id: `${name}-results`, class: "found", role: "listbox", "aria-label": "Results", hidden: "" });
+  const status = make("p", { class: "quiet", role: "status" });
   form.append(list, status);
-  const set = (attributes) => Object.entries(attributes).forEach(([key, value]) => field.setAttribute(key, value));
-  set({ role: "combobox", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false" });
+  Object.assign(field, { role: "combobox", ariaAutoComplete: "list", ariaExpanded: "false" });
+  field.setAttribute("aria-controls", list.id);
   let running, timer;
 
   const active = () => list.querySelector("[aria-selected=true]");
@@ -79,15 +73,11 @@ function combine(form, name) {
   const open = (options) => {
     list.replaceChildren(...options);
     list.hidden = !options.length;
-    set({ "aria-expanded": String(options.length > 0) });
+    field.ariaExpanded = String(options.length > 0);
     select(null);
   };
-  const option = (href, number, ...content) => {
-    const link = make("a", { href, id: `${name}-${number}`, tabIndex: -1 }, ...content);
-    link.setAttribute("role", "option");
-    link.setAttribute("aria-selected", "false");
-    return link;
-  };
+  const option = (href, number, ...content) =>
+    make("a", { href, id: `${name}-${number}`, role: "option", tabindex: "-1", "aria-selected": "false" }, ...content);
   const all = (q) => `/search?${new URLSearchParams({ q })}`;
 
   async function refresh() {
@@ -100,8 +90,8 @@ function combine(form, name) {
       const { results, suggestion } = await search(q, signal);
       if (signal.aborted) return;
       const shown = results.map((hit, at) => option(`/d/${encodeURIComponent(hit.contentType)}/${encodeURIComponent(hit.id)}`, at,
-        make("strong", { dir: "auto" }, hit.title), make("span", { className: "count" }, hit.contentType),
-        make("span", { className: "passage", dir: "auto" }, ...marked(hit.highlight ?? ""))));
+        make("strong", { dir: "auto" }, hit.title), make("span", { class: "count" }, hit.contentType),
+        make("span", { class: "passage", dir: "auto" }, ...marked(hit.highlight ?? ""))));
       if (suggestion) shown.unshift(option(all(suggestion), "meant", "Did you mean ", make("strong", {}, suggestion), "?"));
       open([...shown, option(all(q), "all", `All results for “${q}”`)]);
       status.textContent = results.length ? `${results.length} results` : "No results";
@@ -142,14 +132,11 @@ let dialog;
 function openSearch() {
   if (own) return own.focus();
   if (!dialog) {
-    const form = make("form", { action: "/search", className: "find wide" },
-      make("input", { type: "search", name: "q", maxLength: 1000, autocomplete: "off", placeholder: "Search" }));
-    form.setAttribute("role", "search");
-    form.elements.q.setAttribute("aria-label", "Search");
+    const form = make("form", { action: "/search", class: "find wide", role: "search" },
+      make("input", { type: "search", name: "q", maxlength: "1000", autocomplete: "off", placeholder: "Search", "aria-label": "Search" }));
     combine(form, "find-dialog");
-    dialog = make("dialog", { className: "searching" }, form,
-      make("p", { className: "fine" }, make("kbd", {}, "↑"), " ", make("kbd", {}, "↓"), " to choose, ", make("kbd", {}, "Enter"), " to open, ", make("kbd", {}, "Esc"), " to close"));
-    dialog.setAttribute("aria-label", "Search");
+    const keys = ["↑ ↓", " to choose, ", "Enter", " to open, ", "Esc", " to close"].map((text, at) => (at % 2 ? text : make("kbd", {}, text)));
+    dialog = make("dialog", { class: "searching", "aria-label": "Search" }, form, make("p", { class: "fine" }, ...keys));
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
     document.body.append(dialog);
   }
