@@ -79,9 +79,9 @@ def test_a_copied_folder_has_no_dates_until_a_file_of_it_is_saved(tmp_path: Path
 def test_files_that_were_written_one_by_one_keep_their_own_times(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     for number in range(4):
-        write(folder, f"{number}.md", document(f"Note {number}"), number * DAY)
+        write(folder, f"{number}.md", document(f"Note {number}"), (number + 1) * DAY)
     dates = Shown(plain_folder(folder, "local/notes"), tmp_path).dates
-    assert dates == {f"{number}.md": f"1970-01-0{number + 1}T00:00:00Z" for number in range(4)}
+    assert dates == {f"{number}.md": f"1970-01-0{number + 2}T00:00:00Z" for number in range(4)}
 
 
 def test_a_clone_has_the_dates_of_its_commits_and_of_what_was_saved_since(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ OUTSIDE = ("botocore.", "httpx", "commonplace.")
 
 
 PARTS = {
-    "Write": ("init", "dev", "validate", "why", "kb", "hive", "reference", "governance"),
+    "Write": ("init", "dev", "validate", "why", "proposals", "kb", "hive", "reference", "governance"),
     "Ask": ("search", "connect", "partners"),
     "Operate": ("sync", "index", "smoke", "clients", "tokens", "grants", "operators"),
 }
