@@ -209,6 +209,7 @@ class SharedProcess:
         self._lock = threading.Lock()
         self._environments: dict[str, tuple[Worker, subprocess.Popen[bytes]]] = {}
         self._process: subprocess.Popen[bytes] | None = None
+        self._watchers: list[threading.Thread] = []
         self._ended = threading.Event()
 
     def start(self, worker: "Worker", variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -219,9 +220,11 @@ class SharedProcess:
             process = self._process
             if process is None or process.poll() is not None:
                 process = self._process = _started([str(SHARED)], None, self._variables)
-                threading.Thread(target=self._watch, args=(process,), name=f"watch-{self.name}", daemon=True).start()
+                watcher = threading.Thread(target=self._watch, args=(process,), name=f"watch-{self.name}", daemon=True)
+                self._watchers.append(watcher)
+                watcher.start()
             self._environments[worker.id] = worker, process
-            with suppress(OSError):  # it has just ended: whoever watches it says so
+            with suppress(OSError, ValueError):  # it has just ended: whoever watches it says so
                 assert process.stdin is not None  # noqa: S101  asked for a pipe
                 process.stdin.write(json.dumps(order).encode() + b"\n")
                 process.stdin.flush()
@@ -243,6 +246,9 @@ class SharedProcess:
                 (worker.log if worker else self._log)(text if found else environment)
         status = process.wait()
         with self._lock:
+            assert process.stdin is not None  # noqa: S101  asked for a pipe
+            with suppress(OSError):
+                process.stdin.close()
             mine = [worker for worker, its in self._environments.values() if its is process]
         for worker in mine:
             worker.ended(status)
@@ -270,7 +276,8 @@ class SharedProcess:
             process = self._process
         if process is not None:
             _kill(process)
-            process.wait(5)
+        for watcher in self._watchers:
+            watcher.join(5)
 
 
 def _started(words: Sequence[str], folder: Path | None, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -148,12 +148,15 @@ def serve(environment: str, folder: Path, handler: str, variables: dict[str, str
     _own.set(variables)
     from awslambdaric import bootstrap
     from awslambdaric.lambda_runtime_client import LambdaRuntimeClient
+    from awslambdaric.lambda_runtime_exception import FaultException
 
     client, sink = LambdaRuntimeClient(variables["AWS_LAMBDA_RUNTIME_API"]), bootstrap.StandardLogSink()
     try:
         function = _loaded(environment, folder, handler)
-    except BaseException:  # noqa: BLE001  the host hears of it, as of any function that cannot be imported
+    except BaseException as raised:  # noqa: BLE001  the host hears of it, as of any function that cannot be imported
         error = bootstrap.build_fault_result(sys.exc_info(), None)
+        if isinstance(raised, ImportError):
+            error["errorType"] = FaultException.IMPORT_MODULE_ERROR
         bootstrap.log_error(error, sink)
         with suppress(OSError, http.client.HTTPException):  # the host ends the environment when it hears of it
             client.post_init_error(error)

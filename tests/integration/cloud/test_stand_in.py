@@ -1,4 +1,5 @@
-"""The pure-Python stand-in for the C extension of awslambdaric passes what the extension passes."""
+"""Functions see the same in a process of their own, with the C extension of awslambdaric or without, and in one that
+they share."""
 
 import json
 from collections.abc import Iterator
@@ -13,11 +14,14 @@ from commonplace_local.cloud.runtime import Function
 pytestmark = pytest.mark.laptop
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["extension", "stand-in"])
+@pytest.fixture(scope="module", params=["extension", "stand-in", "shared"])
 def host(request: pytest.FixtureRequest, stack: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LambdaHost]:
-    host = LambdaHost(worker_variables(1, "KEY"), tmp_path_factory.mktemp("logs"), stand_in=request.param)
-    host.add(Function("probe", "handler.handler", (stack / "functions" / "probe",), {}, timeout_seconds=10), "Probe")
-    host.add(Function("broken", "handler.handler", (stack / "functions" / "broken",), {}), "Broken")
+    stand_in, process = request.param == "stand-in", "working" if request.param == "shared" else None
+    host = LambdaHost(worker_variables(1, "KEY"), tmp_path_factory.mktemp("logs"), stand_in=stand_in)
+    probe, broken = stack / "functions" / "probe", stack / "functions" / "broken"
+    host.add(Function("probe", "handler.handler", (probe,), {"WHO": "probe"}, timeout_seconds=10), "Probe", process)
+    host.add(Function("other", "handler.handler", (probe,), {"WHO": "other"}, timeout_seconds=0.5), "Other", process)
+    host.add(Function("broken", "handler.handler", (broken,), {}), "Broken", process)
     yield host
     host.stop()
 
