@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from commonplace.documents.content.ontology import ONTOLOGY
 from commonplace_local.cli.init import ACTION, SCHEMA, WORKFLOW, schema, snippets
@@ -36,7 +36,7 @@ def test_every_page_is_published_and_nothing_is_to_mend(base: Path) -> None:
 
 
 def test_every_page_fits_the_schema_of_the_editor(base: Path) -> None:
-    checked = jsonschema.Draft202012Validator(json.loads((base / SCHEMA).read_text()))
+    checked = Draft202012Validator(json.loads((base / SCHEMA).read_text()))
     for file in base.rglob("*.md"):
         metadata = {**frontmatter(file), "publish": True}
         assert [error.message for error in checked.iter_errors(metadata)] == [], file
@@ -46,8 +46,8 @@ def test_every_page_fits_the_schema_of_the_editor(base: Path) -> None:
     "metadata", [{"type": "link", "title": "No address"}, {"type": "question", "title": "Why", "status": "maybe"}, {}]
 )
 def test_the_schema_refuses_what_the_ontology_refuses(metadata: dict[str, Any]) -> None:
-    jsonschema.Draft202012Validator.check_schema(schema())
-    found = jsonschema.Draft202012Validator(schema()).is_valid({"type": "file"} | metadata)
+    Draft202012Validator.check_schema(schema())
+    found = Draft202012Validator(schema()).is_valid({"type": "file"} | metadata)
     assert not found
 
 
@@ -58,7 +58,7 @@ def test_a_snippet_of_each_type_makes_a_page_of_it() -> None:
         text = re.sub(r"\$\{\d+[:|]([^,|}]*)[^}]*\}", r"\1", "\n".join(snippet["body"])).replace("$0", "")
         metadata = yaml.safe_load(text.split("---\n")[1])
         assert metadata["type"] == name
-        assert jsonschema.Draft202012Validator(schema()).is_valid(metadata | {"url": "https://example.org"}), text
+        assert Draft202012Validator(schema()).is_valid(metadata | {"url": "https://example.org"}), text
 
 
 def test_the_workflow_takes_the_action_from_the_named_repository(tmp_path: Path) -> None:
