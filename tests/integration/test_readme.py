@@ -1,14 +1,20 @@
 """The curl lines of the REST page answer as printed over the sample, and the README's question finds its patterns."""
 
+import asyncio
+import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import httpx
+import httpx2
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
-from tests.integration.running_dev import Serving
+from tests.integration.running_dev import Serving, commonplace
 from tests.unit.docs.examples import Example, differences, examples
 from tests.unit.docs.pages import ROOT
 
@@ -60,11 +66,50 @@ def test_an_agent_without_an_account_reads_what_anybody_may_read(port: int) -> N
     assert text in str(call(port, "resources/read", uri="mcp://superbenefit/documents/tag/neap-tide"))
 
 
-def test_the_question_for_an_agent_finds_every_pattern_about_good_data(port: int) -> None:
+@pytest.fixture
+def patterns(port: int) -> set[str]:
+    """Every pattern of the sample about good data, by its tag."""
     listed = httpx.get(f"http://127.0.0.1:{port}/api/v1/entries?contentType=pattern&tags=data-quality", timeout=60)
-    patterns = {entry["id"] for entry in listed.json()["entries"]}
-    assert len(patterns) == 3
-    (question,) = re.findall("and ask: “([^”]+)”", " ".join((ROOT / "README.md").read_text().split()))
-    for query in (question, question.partition(", and ")[2].partition("?")[0]):
-        found = call(port, "tools/call", name="search_knowledge", arguments={"query": query})
-        assert patterns <= {one["id"] for one in found["structuredContent"]["results"]}, query
+    found = {entry["id"] for entry in listed.json()["entries"]}
+    assert len(found) == 3
+    return found
+
+
+def question() -> str:
+    (asked,) = re.findall("and ask: “([^”]+)”", " ".join((ROOT / "README.md").read_text().split()))
+    return str(asked)
+
+
+def test_the_question_for_an_agent_finds_the_term_and_every_pattern(port: int, patterns: set[str]) -> None:
+    async def asked(query: str) -> list[dict[str, Any]]:
+        async with (
+            httpx2.AsyncClient(timeout=60, trust_env=False) as http,
+            Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
+        ):
+            found = (await client.call_tool("search_knowledge", {"query": query})).structured_content
+            assert found is not None
+            return list(found["results"])
+
+    of_patterns = question().partition(", and ")[2].partition("?")[0]
+    for query, terms in ((question(), {"neap-tide"}), (of_patterns, set[str]())):
+        results = asyncio.run(asked(query))
+        assert terms | patterns <= {one["id"] for one in results}, query
+        assert "half moon" in str(results) or not terms
+        assert [one["score"] for one in results] == sorted((one["score"] for one in results), reverse=True)
+
+
+def test_the_chat_quotes_the_term_and_every_pattern_without_a_model(
+    port: int, patterns: set[str], sample_data: Path
+) -> None:
+    words = ("--agent", "reader", "--scopes", "knowledge:read", "--path", "/api", "--data", str(sample_data))
+    token = commonplace("tokens", "mint", *words).stdout.strip()
+    message = {"id": "1", "role": "user", "parts": [{"type": "text", "text": question()}]}
+    body = {"id": "neap-and-data", "trigger": "submit-message", "messages": [message]}
+    headers = {"authorization": f"Bearer {token}"}
+    answer = httpx.post(f"http://127.0.0.1:{port}/api/v1/chat", json=body, headers=headers, timeout=120)
+    assert answer.status_code == 200, answer.text
+    frames = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: {")]
+    quoted = "".join(frame["delta"] for frame in frames if frame["type"] == "text-delta")
+    assert "around half moon" in quoted
+    cited = {frame["url"].rpartition("/")[2] for frame in frames if frame["type"] == "source-url"}
+    assert {"neap-tide"} | patterns <= cited

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.search.frames import subject
+from commonplace.search.frames import questions, subject
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,30 @@ def test_what_is_no_question_stays_as_it_is(title: str) -> None:
 def test_a_subject_is_part_of_its_text_and_never_empty_but_for_an_empty_text(text: str) -> None:
     assert subject(text) in text
     assert bool(subject(text)) == bool(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "What is a tide, and which patterns are about it? Cite them.",
+            ["What is a tide", "which patterns are about it"],
+        ),
+        ("What is a quadrat? How do I count?", ["What is a quadrat", "How do I count"]),
+        ("Who is Amara; where is Lantern Cove", ["Who is Amara", "where is Lantern Cove"]),
+        ("Was ist Ebbe und wo liegt das Watt?", ["Was ist Ebbe", "wo liegt das Watt"]),
+        ("¿Qué es la marea y cómo funciona?", ["Qué es la marea", "cómo funciona"]),
+        ("What is the difference between spring and neap tides?", []),
+        ("I am in Lisbon. What is a neap tide?", []),
+        ("who, what, where and how many", []),
+        ("tide pools and how they warm", []),
+        ("", []),
+    ],
+)
+def test_a_text_of_several_questions_is_taken_apart(text: str, parts: list[str]) -> None:
+    assert questions(text) == parts
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_the_parts_that_it_has(text: str) -> None:
+    assert all(part in text for part in questions(text)) and len(questions(text)) != 1

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from commonplace.documents.content.document import DocumentRef, Entry, Summary, reference
 from commonplace.documents.content.document_index import Catalogue, Selection
-from commonplace.documents.content.intents import Listing, listing, way_in
+from commonplace.documents.content.intents import Listing, Part, listing, parts, way_in
 from commonplace.documents.content.library import Library
 from commonplace.search.model import Hit, Position, RecordId, SearchRequest, SearchResults
 
@@ -15,11 +15,14 @@ MAX_HITS = 20
 
 SPARE = 5  # Hits requested beyond the limit, to replace those that are no longer published
 
+OTHERS = 0.5
+"""The share that is left of a score of a document of another type than the one that a question asks for."""
+
 CERTAIN = 1.0  # The score of what is listed, and of a newcomer's way in: nothing was compared
 
 Relation = Literal["exact", "candidates"]
 Search = Callable[[SearchRequest], SearchResults]
-Intent = Listing | Entry | None
+Intent = Listing | Entry | tuple[Part, ...] | None
 
 
 class Searcher(Protocol):
@@ -49,7 +52,8 @@ def intent(catalogue: Catalogue, request: SearchRequest) -> Intent:
     """Return what a request means beside a subject. Pages of a ranking, and explanations, are of searches."""
     if request.query.strip() and (request.mode == "lexical" or request.explain):
         return None
-    return listing(catalogue, request.query, request.filters) or way_in(catalogue, request.query)
+    query, filters = request.query, request.filters
+    return listing(catalogue, query, filters) or way_in(catalogue, query) or parts(catalogue, query, filters) or None
 
 
 def find(search: Search, library: Library, request: SearchRequest, wanted: Intent, page: slice) -> SearchResults:
@@ -60,6 +64,8 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
         onward = Position(page.stop, RecordId("")) if page.stop < total else None
         found = SearchResults(request.query, hits, total, fallback=False, reranked=False, took_ms=0)
         return replace(found, hint=wanted.sentence, after=onward, passed=page.start)
+    if isinstance(wanted, tuple):
+        return _joined(search, replace(request, shown=page.stop), wanted)
     found = search(replace(request, shown=page.stop))
     if not {_ref(hit) for hit in found.results} <= library.manifest().by_ref.keys():
         found = search(request)  # a spare may take its place
@@ -68,6 +74,42 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
     hits = (*_hits(library, request, [wanted]), *(hit for hit in found.results if _ref(hit) != wanted.ref))
     total = found.total + len(hits) - len(found.results)
     return replace(found, results=hits[: request.limit], total=total, hint=None)
+
+
+def _joined(search: Search, request: SearchRequest, asked: Sequence[Part]) -> SearchResults:
+    """Return what several questions find as one ranking: by the share of the best score of its own question.
+
+    Documents of the type that a question asks for stand before others that it finds.
+    """
+    shares: dict[DocumentRef, tuple[float, Hit]] = {}
+    results = []
+    for part in asked:
+        others = search(replace(request, query=part.text, filters=part.filters))
+        rankings = [others]
+        if part.of_type is not None:
+            typed = search(replace(request, query=part.subject, filters=part.of_type))
+            fitting = tuple(hit for hit in typed.results if hit.fit != "weak")
+            rankings = [replace(typed, results=fitting), others] if fitting else [others]
+        results += rankings
+        for place, found in enumerate(rankings):
+            best = max((hit.score for hit in found.results), default=0) or 1
+            for hit in found.results:
+                share = hit.score / best * (OTHERS if place else 1)
+                if share > shares.get(_ref(hit), (-1.0, hit))[0]:
+                    shares[_ref(hit)] = (share, hit)
+    ranked = sorted(shares.values(), key=lambda one: -one[0])
+    top = max((found.results[0].score for found in results if found.results), default=0)
+    hits = tuple(replace(hit, score=share * top) for share, hit in ranked)[: request.limit]
+    return replace(
+        results[0],
+        query=request.query,
+        results=hits,
+        total=max(len(shares), *(found.total for found in results)),
+        fallback=any(found.fallback for found in results),
+        took_ms=sum(found.took_ms for found in results),
+        suggestion=next((found.suggestion for found in results if found.suggestion), None),
+        hint=None if any(hit.fit != "weak" for hit in hits) else next((one.hint for one in results if one.hint), None),
+    )
 
 
 def _hits(library: Library, request: SearchRequest, entries: Sequence[Entry]) -> tuple[Hit, ...]:

@@ -5,6 +5,7 @@ is left; what begins like a frame and is none loses no telling word by it.
 """
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from commonplace.search.text import fold_in_place
@@ -22,8 +23,20 @@ _LEADING = re.compile(rf"(?:(?:{'|'.join(_ASKING)})(?=\W|$)|(?:{_ARTICLES}|l(?='
 _TRAILING = re.compile(
     r"[\s,]+(?:means?|stands? for|refers? to|do we have|are there|please|about|heisst|heißt|significa)$"
 )
+_JOINED = re.compile(r"[\s,;]+(?:and|y|e|et|und|ed)\s*$|[\s,;]+$")
+_NEXT = re.compile(rf"[?;.!]\s+|[\s,;]+(?:and|y|e|et|und|ed)(?:\s+also)?\s+(?=(?:{'|'.join(_ASKING)})(?=\W|$))")
+"""The end of a question, or a word that joins another one to it."""
 _OUTSIDE = ' \t?!¿¡.,;:…"“”„«»‹›`*'
 _QUOTES = "'’‘"
+
+
+def questions(text: str) -> list[str]:
+    """The questions of a text that has several of them, in order, without other sentences; none of any other text."""
+    folded, starts = fold_in_place(text), [0]
+    starts += [found.end() for found in _NEXT.finditer(folded)]
+    parts = [(text[start:end], folded[start:end]) for start, end in pairwise([*starts, len(text)])]
+    asked = [_bare(_JOINED.sub("", part)) for part, bare in parts if _LEADING.match(bare.lstrip(_OUTSIDE))]
+    return asked if len(asked) > 1 else []
 
 
 def subject(text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from commonplace.documents.content.document import Document, Entry
 from commonplace.documents.content.document_index import Catalogue
-from commonplace.documents.content.intents import listing, way_in
+from commonplace.documents.content.intents import listing, parts, way_in
 from commonplace.documents.content.library import Library
 from commonplace.search.filters import Filters
 from tests.fakes.library import make
@@ -168,3 +168,27 @@ def test_without_a_home_page_the_only_highest_front_page_is_the_way_in() -> None
 
 def catalogue_of(documents: list[Document]) -> Catalogue:
     return world(documents).services().catalogue()
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "types"),
+    [
+        ("which of our patterns are about good data?", "good data", {"pattern"}),
+        ("studies about quadrats", "quadrats", {"study"}),
+        ("protocols and practices on counting", "counting", {"protocol", "practice"}),
+        ("Muster über Daten", "daten", {"pattern"}),
+        ("a question about patterns", "", set()),
+        ("what do the tides say about patterns", "", set()),
+        ("patterns about", "", set()),
+        ("neap tides", "", set()),
+    ],
+)
+def test_a_question_for_documents_of_a_type_has_a_subject(
+    sample: Catalogue, text: str, subject: str, types: set[str]
+) -> None:
+    found = parts(sample, text, Filters())
+    assert [(one.subject, set(one.of_type.content_types if one.of_type else ())) for one in found] == (
+        [(subject, types)] if types else []
+    )
+    # A filter that is given leaves nothing to be read from the words.
+    assert parts(sample, text, Filters(content_types=("tag",))) == ()

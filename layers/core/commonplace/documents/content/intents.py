@@ -15,7 +15,8 @@ from commonplace.documents.content.ontology import ONTOLOGY, ROOT_TYPE
 from commonplace.kernel.terms import forms
 from commonplace.repository.slugs import stem
 from commonplace.search.filters import Filters
-from commonplace.search.list_questions import Names, read
+from commonplace.search.frames import questions
+from commonplace.search.list_questions import MOST_WORDS, Names, read
 from commonplace.search.text import name_key, words
 
 SORTS: Mapping[str, Sort] = {"newest": "-date", "oldest": "date", "changed": "-updated"}
@@ -26,6 +27,15 @@ class Listing(NamedTuple):
 
     entries: Sequence[Entry]
     sentence: str
+
+
+class Part(NamedTuple):
+    """A question, and its subject with the filters of the type that it asks for, if it asks for one."""
+
+    text: str
+    filters: Filters
+    subject: str = ""
+    of_type: Filters | None = None
 
 
 def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
@@ -48,6 +58,30 @@ def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
     return Listing(
         found, f"{listed} To search for these words instead, put them in quotes." if text.strip() else listed
     )
+
+
+def parts(catalogue: Catalogue, text: str, wanted: Filters) -> tuple[Part, ...]:
+    """Return the questions of a text that has several, or one for documents of a type, each with its filters; none for
+    any other text. A text that is a name or an alias of a document is its name."""
+    if not _named(catalogue).keys().isdisjoint(forms(name_key(text))):
+        return ()
+    several = questions(text)
+    found = [_part(catalogue, one, wanted) for one in several or [text]]
+    return tuple(found) if several or found[0].of_type else ()
+
+
+def _part(catalogue: Catalogue, text: str, wanted: Filters) -> Part:
+    """Read `which patterns are about data` as a question for patterns, whose subject is `data`."""
+    given, about = words(text), _data()["about"]
+    for at in range(1, min(len(given) - 1, MOST_WORDS)):
+        if given[at] not in about["words"] or wanted.content_types:
+            continue
+        before = given[: at - (given[at - 1] in about["copulas"])]
+        question = read(" ".join(before), _names(catalogue))
+        if question and question[0].content_types:
+            types = tuple(leaf for name in question[0].content_types for leaf in ONTOLOGY.expand(name))
+            return Part(text, wanted, " ".join(given[at + 1 :]), replace(wanted, content_types=types))
+    return Part(text, wanted)
 
 
 def way_in(catalogue: Catalogue, text: str) -> Entry | None:
