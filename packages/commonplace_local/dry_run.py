@@ -134,14 +134,14 @@ def rehearse(
     """Runs plan, archive, store and publish without writing. Raises CommandError when GitHub asks to wait."""
     overlay = Overlay(store)
     found = overlay.get(MANIFEST_KEY)
-    before = Manifest.model_validate_json(found.body) if found else None
+    manifest = Manifest.model_validate_json(found.body) if found else None
     steps = Steps(
         overlay,
         repository,
-        ForgetfulState(before.generation if before else 0),
+        ForgetfulState(manifest.generation if manifest else 0),
         bucket="",
         exclusions=exclusions,
-        everything=bool(before and before.everything),
+        everything=bool(manifest and manifest.everything),
         parallel=parallel,
     )
     report = _run(steps, overlay, full=full)

@@ -40,7 +40,6 @@ class Shown:
         with closing(self.of.api.repository) as found:
             return dict(found.last_changed(head))
 
-    @property
     def is_working_copy(self) -> bool:
         """As the sync reads it, over GitHub's API."""
         self.of.workspace.refresh()
@@ -73,7 +72,7 @@ def test_a_copied_folder_has_no_dates_until_a_file_of_it_is_saved(tmp_path: Path
     assert set(shown.dates.values()) == {None}
     write(folder, "3.md", document("Note 3", "Edited.\n"), 130 * DAY)
     assert shown.dates == {f"{number}.md": "1970-05-11T00:00:00Z" if number == 3 else None for number in range(5)}
-    assert shown.is_working_copy
+    assert shown.is_working_copy()
 
 
 def test_files_that_were_written_one_by_one_keep_their_own_times(tmp_path: Path) -> None:
@@ -92,10 +91,10 @@ def test_a_clone_has_the_dates_of_its_commits_and_of_what_was_saved_since(tmp_pa
     user.commit("More", at="2022-03-04T05:06:07Z")
     shown = Shown(clone(user.folder), tmp_path)
     assert shown.dates == {"old.md": "2021-03-04T05:06:07Z", "newer.md": "2022-03-04T05:06:07Z"}
-    assert not shown.is_working_copy
+    assert not shown.is_working_copy()
     write(user.folder, "old.md", document("Old", "Edited.\n"), 20_000 * DAY)
     assert shown.dates == {"old.md": "2024-10-04T00:00:00Z", "newer.md": "2022-03-04T05:06:07Z"}
-    assert shown.is_working_copy
+    assert shown.is_working_copy()
     user.commit("Edit", at="2025-03-04T05:06:07Z")
     assert shown.dates["old.md"] == "2025-03-04T05:06:07Z"
-    assert not shown.is_working_copy
+    assert not shown.is_working_copy()
