@@ -9,7 +9,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 # Some images forbid Python to keep what it has compiled; then each of hundreds of processes compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dev setup setup-all wheel test test-fast soak lint types contracts unit real integration conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-lessons bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
+.PHONY: help dev setup setup-all wheel test test-fast soak lint types contracts unit real integration integration-shared conformance browser lighthouse infra bench bench-hive bench-retrieval bench-memory bench-lessons bench-pii bench-reference acceptance synth docs snapshot requirements cdk deploy format clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -53,9 +53,16 @@ contracts: ## Check which room may import which
 unit: ## Run the unit tests
 	$(RUN) pytest tests/unit tests/contracts -m "not real" -n 2 -q
 
+SHARED := $(addprefix tests/integration/test_,push_to_answer.py change_feed.py catalogue_sync.py faults.py)
+
 # At once: no worker waits for the last test of each kind, and all of them use the same OpenSearch and DynamoDB Local.
 real: ## Run integration, conformance and infra at once
 	$(RUN) pytest tests/integration tests/contracts tests/conformance tests/infra -m real -q -n 3 --dist loadfile
+	COMMONPLACE_TEST_SHARED=1 $(RUN) pytest $(SHARED) -q -n 2 --dist loadfile
+
+integration-shared: export COMMONPLACE_TEST_SHARED := 1
+integration-shared: ## Run the tests on the laptop cloud with the processes that `commonplace dev` shares
+	$(RUN) pytest tests/integration -m "real and not opensearch" -q -n 2 --dist loadfile $(ARGS)
 
 integration: ## Run the tests on the laptop cloud, OpenSearch, DynamoDB Local and a chain
 	$(RUN) pytest tests/integration tests/contracts -m real -q -n 3 --dist loadfile

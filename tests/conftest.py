@@ -1,6 +1,7 @@
 """What tests of all kinds share."""
 
 import gc
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,12 @@ heed_signals()
 # What a test asks of a server by `httpx` may wait for a function that a busy machine starts: unless told, five seconds.
 for part in ("connect", "read", "write", "pool"):
     setattr(DEFAULT_TIMEOUT_CONFIG, part, 60.0)
+
+if os.environ.get("COMMONPLACE_TEST_SHARED"):
+    # `make integration-shared`: the functions of every laptop share processes, as those of `commonplace dev` do.
+    from commonplace_local.dev.laptop import Laptop
+
+    Laptop.__init__.__kwdefaults__["faithful"] = False
 
 
 @pytest.fixture(autouse=True)
