@@ -13,6 +13,7 @@ import pytest
 from commonplace.documents.content.document import SHOWS_EVERYTHING
 from tests.integration.repositories import Clone, document
 from tests.integration.running_dev import EDIT_SECONDS, Serving, commonplace, found, separately, serving, wait
+from tests.unit.docs.pages import ROOT, commands
 
 pytestmark = pytest.mark.laptop
 
@@ -201,3 +202,23 @@ def test_a_repository_elsewhere_is_served_by_its_address_and_a_folder_comes_firs
     done = separately("dev", "--once", "kelp/garden")
     assert done.returncode == 0, done.stderr
     assert "Shows 1 of 1 file" in done.stdout
+
+
+def test_every_command_of_the_page_runs(dev: Serving, vault: Path, data: Path, tmp_path: Path) -> None:
+    theirs = Clone(tmp_path / "notes.git")
+    theirs.write("README.md", document("Theirs"))
+    theirs.commit("Start")
+    tool(dev, "create_draft", title="Parsnips", contentType="article", content="After the first frost.")
+    for command in commands(ROOT / "docs" / "start" / "your-notes.md"):
+        name, *rest = command.words[1:]
+        here = [str(vault) if word == "~/Notes" else word for word in rest]
+        words = [theirs.folder.as_uri() if "/name" in word or "://" in word else word for word in here]
+        match name:
+            case "dev":
+                done = separately("dev", "--once", *words)
+            case "proposals":
+                done = separately("proposals", *words, *(["--yes"] if words else []), "--data", str(data))
+            case _:
+                done = separately(name, *words)
+        failed = done.returncode != (1 if name == "validate" else 0) and "in the folder already" not in done.stdout
+        assert not failed, (command, done.stdout, done.stderr)

@@ -39,6 +39,8 @@ def faults(words: list[str]) -> list[str]:
         return [f"there is no command {name}"]
     command: Any = typer.main.get_command(parser(name))
     while subcommands := getattr(command, "commands", None):
+        if not rest and command.invoke_without_command:
+            break
         name = rest.pop(0) if rest else ""
         if name not in subcommands:
             return [f"there is no command {name}"]
