@@ -19,6 +19,13 @@ See https://e.example/x, and www.f.example."""
 
 
 def parts(text: str) -> tuple[list[str], list[str]]:
+    """Return code and addresses of a text, which are the same whether its last line ends or not."""
+    found = [
+        ([one[a:b].rstrip("\n") for a, b in read.code], [one[a:b] for a, b in read.addresses])
+        for one in (text.rstrip("\n"), f"{text.rstrip(chr(10))}\n")
+        for read in [read_structure(one)]
+    ]
+    assert found[0] == found[1]
     structure = read_structure(text)
     return [text[a:b] for a, b in structure.code], [text[a:b] for a, b in structure.addresses]
 
@@ -43,6 +50,20 @@ def test_text_of_one_line_has_no_block_of_code() -> None:
 def test_backtick_that_is_not_closed_opens_nothing() -> None:
     assert parts("a ` b\n\nc ` d") == ([], [])
     assert parts("a `` b ` c") == ([], [])
+
+
+def test_fence_that_closes_at_the_very_end_holds_code() -> None:
+    for text in (
+        "a\n\n```\nx\n```",
+        "~~~\nx\n~~~",
+        "- a\n\n  ```\n  x\n  ```",
+        "> ```\n> x\n> ```",
+        "```\r\nx\r\n````",
+    ):
+        (code,) = parts(text)[0]
+        assert code.strip("> \r\n") == "x"
+    assert parts("```\n```") == ([], [])
+    assert parts("```\n\n\nx\n\n```")[0] == ["\n\nx\n\n"]
 
 
 def test_fence_that_is_not_closed_holds_prose() -> None:

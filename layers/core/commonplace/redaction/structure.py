@@ -59,8 +59,7 @@ def _code(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         first, last = token.map
         if token.type == "fence":
             start = starts[min(first + 1, len(starts) - 1)]
-            lines = text.count("\n", start, starts[min(last, len(starts) - 1)])
-            if lines > token.content.count("\n"):
+            if last - first - 1 > token.content.count("\n") + (token.content[-1:] not in ("", "\n")):
                 blocks.append((start, starts[last - 1]))
         elif token.type == "code_block":
             blocks.append((starts[first], starts[min(last, len(starts) - 1)]))
