@@ -53,10 +53,9 @@ DATA_FILES = ("wordllama/weights/*.safetensors", "wordllama/tokenizers/*.json")
 TEST_FOLDERS = ("numpy/**/tests", "certifi/tests", "events/tests")
 """Installed with their packages, 9 MB with their bytecode, and run by nobody here."""
 
-NEVER_IMPORTED = ("huggingface-hub", "jsonschema")
-"""`tokenizers` names the hub's client for downloads; nothing is downloaded here, and loading a local file imports none
-of it (16 MB and a dozen packages). In `mcp` only the client looks at schemas with `jsonschema` (five packages); what a
-server has no use for but `mcp` imports at once, such as `uvicorn`, stays."""
+NEVER_IMPORTED = ("jsonschema",)
+"""In `mcp` only the client looks at schemas with it (five packages); what a server has no use for but `mcp` imports at
+once, such as `uvicorn`, stays. What else nobody imports is left out of the lock (`tool.uv` in `pyproject.toml`)."""
 
 
 def exported(source: str) -> dict[str, str]:
