@@ -20,6 +20,7 @@ SPEED = {
     "mcp": "CPU and import of MCP, beside the bare SDK; tokens of every tool's default answer, calls a second",
     "guard": "CPU of a call with a token beside one without, the guard's parts, import of the token endpoint",
     "sync": "first sync, no-change sync, one-file push, large push: files per second, GitHub calls, embedding calls",
+    "laptop": "processes and PSS of `commonplace dev`, ready and after use: shared processes beside one each",
     "freshness": "seconds from a push until its text is served and found",
     "search": "a search by REST and by MCP beside the bare queries of the index, at 272, 2,720 and 30,000 documents",
     "hive": "a search of contributions beside one of documents, at 300 and 3,000 contributions",
