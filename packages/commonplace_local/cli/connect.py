@@ -1,6 +1,8 @@
 """Show how to connect an MCP client."""
 
+from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -19,6 +21,10 @@ def connect(
     url: Annotated[str, typer.Option(help="Base URL of the deployment.")] = "http://127.0.0.1:8787",
     name: Annotated[str, typer.Option(help="Name of the knowledge base, as people know it.")] = "Commonplace",
     toolset: Annotated[str | None, typer.Option(help="One toolset, or all; default: those of /mcp.")] = None,
+    hooks: Annotated[bool, typer.Option("--hooks", help="Write a skill and hooks for Claude Code.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="With --hooks: remove them.")] = False,
+    project: Annotated[Path, typer.Option(exists=True, file_okay=False, help="With --hooks: its folder.")] = Path(),
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --hooks: do not ask.")] = False,
     server_json: Annotated[bool, typer.Option("--server-json", help="Print the entry for the MCP registry.")] = False,
 ) -> None:
     """Show how to connect an MCP client."""
@@ -31,6 +37,16 @@ def connect(
         print_json(registry.server_json(at, __version__))
         if not at.public:
             typer.echo("The registry takes public https addresses only: give the deployment's with --url.", err=True)
+        return
+    if hooks:
+        if client != "claude-code":
+            raise CommandError("Only Claude Code has hooks.", "Use: commonplace connect claude-code --hooks")
+        from commonplace.kernel.environment import is_loopback
+        from commonplace_local import claude_code
+
+        base_url = web_address(url, "base URL")
+        here = is_loopback(urlsplit(base_url).hostname)  # a laptop is found by itself, with a token for it
+        claude_code.install(project, None if here else base_url, remove=remove, yes=yes)
         return
     known = {each.key: each for each in clients(at)}
     if client is not None and client not in known:

@@ -16,6 +16,7 @@ from commonplace_local.cli.kb import mend
 from commonplace_local.cli.kb.connection import RESTORING, SEED_SECONDS, DryRun, reached
 from commonplace_local.cli.kb.deliver import deliver, planted_text, replace_entries
 from commonplace_local.cli.kb.files import entries_of, faults_of, seed_files
+from commonplace_local.cli.kb.hook import hook
 from commonplace_local.cli.kb.learn import learn, sync_pending, validated
 from commonplace_local.cli.kb.parse import app as parse
 from commonplace_local.cli.kb.show import entry_text, fault_lines, faults_told, progress
@@ -106,6 +107,7 @@ app.command("list")(mend.list_entries)
 app.command()(mend.update)
 app.command()(mend.delete)
 app.command()(learn)
+app.command(hidden=True)(hook)
 app.command("sync-pending")(sync_pending)
 app.command()(validated)
 

@@ -48,18 +48,7 @@ def learn(
 ) -> None:
     """Record the lessons of a story. If the memory cannot be reached, they stay pending in a file."""
     file = output or (Path() if story == STDIN else story.parent) / FOLDER / FILE_NAME
-    learnings = _learnings_of(story)
-    with alone(file):
-        # What the file knows already is retained: ids that were given, and what still waits.
-        if file.exists():
-            earlier = read_learnings(file)
-            if earlier.story != learnings.story:
-                raise CommandError(f"{file} is the record of {earlier.story}.", "Give another one with -o.")
-            learnings = learnings.joined(earlier)
-        if not dry_run:
-            # Before the memory is called: whatever happens from here on, `sync-pending` finds it.
-            write_learnings(file, replace(learnings, available=not learnings.pending))
-            learnings = _deliver(learnings, file, place)
+    learnings = record(story, file, place, dry_run=dry_run)
     if as_json:
         print_json(_facts(file, learnings) | {"dryRun": dry_run})
     elif dry_run:
@@ -70,6 +59,26 @@ def learn(
         typer.echo(learnings_text(str(file), learnings))
     if any(one.error for one in learnings.pending):
         raise typer.Exit(1)
+
+
+def record(story: Path, file: Path, place: Place, *, dry_run: bool = False) -> Learnings:
+    """Write the learnings of a story to their record, and deliver them if the memory can be reached.
+
+    Raises CommandError for a story that cannot be read, and for what will not mend itself.
+    """
+    learnings = _learnings_of(story)
+    with alone(file):
+        # What the file knows already is retained: ids that were given, and what still waits.
+        if file.exists():
+            earlier = read_learnings(file)
+            if earlier.story != learnings.story:
+                raise CommandError(f"{file} is the record of {earlier.story}.", "Give another one with -o.")
+            learnings = learnings.joined(earlier)
+        if dry_run:
+            return learnings
+        # Before the memory is called: whatever happens from here on, `sync-pending` finds it.
+        write_learnings(file, replace(learnings, available=not learnings.pending))
+        return _deliver(learnings, file, place)
 
 
 def _learnings_of(story: Path) -> Learnings:
@@ -118,7 +127,7 @@ def sync_pending(
         typer.echo(f"{error.message} {error.hint}", err=True)
     pending = [(file, one) for file, one in found if one.pending]
     if found and not dry_run:
-        pending = _sync_all([file for file, _ in found], place)
+        pending = sync_all([file for file, _ in found], place)
     if as_json:
         facts = {
             "dryRun": dry_run,
@@ -137,7 +146,7 @@ def sync_pending(
         raise typer.Exit(1)
 
 
-def _sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
+def sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
     """Deliver each file by itself, so that a stop costs none of those before it. Raises CommandError."""
     done: list[tuple[Path, Learnings]] = []
     left = files[:]

@@ -1,0 +1,105 @@
+"""The skill and the hooks of Claude Code in a project: `.claude/skills/commonplace` and `.claude/settings.json`."""
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from commonplace_local.errors import CommandError
+from commonplace_local.files import write_whole
+
+SETTINGS, SKILL = Path(".claude", "settings.json"), Path(".claude", "skills", "commonplace", "SKILL.md")
+EVENTS = {"SessionStart": "session-start", "Stop": "stop"}
+TIMEOUT_SECONDS = 20
+"""The time after which Claude Code ends a hook."""
+OURS = re.compile(r"\bkb hook (?:session-start|stop)\b")
+WRITTEN = "<!-- Written by `commonplace connect claude-code --hooks`, which replaces this file. -->"
+
+
+def install(project: Path, url: str | None, *, remove: bool, yes: bool) -> None:
+    """Write the skill and the hooks, or remove them; what others have in the files stays.
+
+    `url` is a deployment, None the laptop. Raises CommandError for files that cannot be changed safely.
+    """
+    settings, skill = project / SETTINGS, project / SKILL
+    found = _settings(settings)
+    changed = _without(found)
+    if not remove:
+        for event, name in EVENTS.items():
+            command = {"type": "command", "command": _command(name, url), "timeout": TIMEOUT_SECONDS}
+            changed["hooks"] = changed.get("hooks", {}) | {
+                event: [*changed.get("hooks", {}).get(event, []), {"hooks": [command]}]
+            }
+    if skill.exists() and WRITTEN not in skill.read_text("utf-8"):
+        raise CommandError(f"{skill} is not ours.", "Rename that skill, then run the command again.")
+    text = None if remove else Path(__file__).with_name("claude_code_skill.md").read_text("utf-8") + f"\n{WRITTEN}\n"
+    if found == changed and (skill.read_text("utf-8") if skill.exists() else None) == text:
+        typer.echo(f"Nothing to change in {project / '.claude'}.")
+        return
+    what = "remove the hooks and the skill of Commonplace from" if remove else "write hooks and a skill to"
+    if not yes:
+        if not sys.stdin.isatty():
+            raise CommandError(f"This would {what} {project / '.claude'}.", "Add --yes to do it.")
+        typer.confirm(f"{what[0].upper()}{what[1:]} {project / '.claude'}?", abort=True)
+    if not changed:
+        settings.unlink(missing_ok=True)
+    else:
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(settings, json.dumps(changed, indent=2, ensure_ascii=False) + "\n")
+    if text is not None:
+        skill.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(skill, text)
+    elif skill.exists():
+        skill.unlink()
+        with suppress(OSError):  # there are others beside it
+            skill.parent.rmdir()
+            skill.parent.parent.rmdir()
+    typer.echo(f"{settings}: {'hooks removed' if remove else 'hooks for ' + ' and '.join(EVENTS)}.")
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    if not file.exists():
+        return {}
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise CommandError(f"{file} is not JSON: {error}.", "Correct it, then run the command again.") from error
+    hooks = found.get("hooks", {}) if isinstance(found, dict) else None
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise CommandError(f"{file} has hooks of another form.", "Claude Code takes lists by event below `hooks`.")
+    return dict(found)
+
+
+def _without(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings without our hooks, and without what is empty then."""
+    kept: dict[str, Any] = {}
+    for event, groups in found.get("hooks", {}).items():
+        left = []
+        for group in groups:
+            hooks = group.get("hooks") if isinstance(group, dict) else None
+            others = [one for one in hooks if not _is_ours(one)] if isinstance(hooks, list) else None
+            if others is None or len(others) == len(hooks or ()):
+                left.append(group)
+            elif others:
+                left.append(group | {"hooks": others})
+        if left or not groups:
+            kept[event] = left
+    rest = {name: value for name, value in found.items() if name != "hooks"}
+    return {name: kept if name == "hooks" else value for name, value in found.items()} if kept else rest
+
+
+def _is_ours(hook: Any) -> bool:
+    return isinstance(hook, dict) and bool(OURS.search(str(hook.get("command", ""))))
+
+
+def _command(event: str, url: str | None) -> str:
+    """Return the line that a hook runs: this program by its name where the shell finds it, and never an error."""
+    program = "commonplace" if shutil.which("commonplace") else str(Path(sys.argv[0]).resolve())
+    words = [program, "kb", "hook", event, *(("--url", url) if url else ())]
+    return f"{shlex.join(words)} || true"

@@ -1,0 +1,109 @@
+"""`commonplace connect claude-code --hooks` writes what is ours into `.claude`, and leaves the rest alone."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.running_dev import commonplace
+from tests.unit.docs.pages import ROOT
+from tests.unit.docs.pages import commands as page_commands
+
+PAGE = ROOT / "docs" / "agents" / "claude-code.md"
+THEIRS: dict[str, Any] = {
+    "permissions": {"allow": ["Bash(ls)"]},
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}],
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check"}]}],
+    },
+}
+
+
+def run(project: Path, *options: str) -> Any:
+    return commonplace("connect", "claude-code", "--hooks", "--project", str(project), *options)
+
+
+def settings(project: Path) -> Any:
+    return json.loads((project / ".claude/settings.json").read_text())
+
+
+def commands(found: Any, event: str) -> list[str]:
+    return [hook["command"] for group in found["hooks"].get(event, []) for hook in group["hooks"]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps(THEIRS))
+    return tmp_path
+
+
+def test_hooks_are_added_to_those_of_others_and_removed_again(project: Path) -> None:
+    assert run(project, "--yes").returncode == 0
+    found = settings(project)
+    assert found["permissions"] == THEIRS["permissions"] and commands(found, "PreToolUse") == ["check"]
+    assert commands(found, "Stop")[0] == "say done" and commands(found, "Stop")[1].endswith("kb hook stop || true")
+    assert commands(found, "SessionStart")[0].endswith("kb hook session-start || true")
+    skill = project / ".claude/skills/commonplace/SKILL.md"
+    assert skill.read_text().startswith("---\nname: commonplace\n") and ".claude/learned/" in skill.read_text()
+    # Again, it changes nothing; for a deployment, it replaces its own.
+    assert "Nothing to change" in run(project).stdout
+    assert run(project, "--yes", "--url", "https://kb.example.org/").returncode == 0
+    assert [len(commands(settings(project), event)) for event in ("SessionStart", "Stop")] == [1, 2]
+    assert commands(settings(project), "Stop")[1].endswith("kb hook stop --url https://kb.example.org || true")
+    assert run(project, "--remove", "--yes").returncode == 0
+    assert settings(project) == THEIRS and not (project / ".claude/skills").exists()
+
+
+def test_a_project_without_settings_gets_them_and_is_left_without(tmp_path: Path) -> None:
+    assert run(tmp_path, "--yes").returncode == 0 and set(settings(tmp_path)) == {"hooks"}
+    assert run(tmp_path, "--remove", "--yes").returncode == 0
+    assert not (tmp_path / ".claude/settings.json").exists()
+
+
+def test_nothing_is_written_without_a_yes(project: Path) -> None:
+    done = run(project)
+    assert done.returncode == 1 and "Add --yes" in done.stderr and settings(project) == THEIRS
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+def test_settings_that_cannot_be_read_are_left_alone(project: Path, text: str) -> None:
+    file = project / ".claude/settings.json"
+    file.write_text(text)
+    done = run(project, "--yes")
+    assert done.returncode == 1 and "settings.json" in done.stderr and "Traceback" not in done.stderr
+    assert file.read_text() == text and not (project / ".claude/skills").exists()
+
+
+def test_a_skill_of_somebody_else_is_left_alone(project: Path) -> None:
+    skill = project / ".claude/skills/commonplace/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("mine")
+    done = run(project, "--yes")
+    assert done.returncode == 1 and skill.read_text() == "mine" and settings(project) == THEIRS
+
+
+def test_only_claude_code_has_hooks() -> None:
+    done = commonplace("connect", "cursor", "--hooks")
+    assert done.returncode == 1 and "commonplace connect claude-code --hooks" in done.stderr
+
+
+def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
+    shown = [command.words[1:] for command in page_commands(PAGE) if command.name == "commonplace"]
+    assert len(shown) > 3
+    for words in shown:
+        done = commonplace(*words, at=tmp_path)
+        assert done.returncode == 0, f"{' '.join(words)}\n{done.stderr}"
+    assert not (tmp_path / ".claude/settings.json").exists(), "the last of them removes the hooks"
+
+
+def test_the_page_shows_what_is_written(tmp_path: Path) -> None:
+    assert run(tmp_path, "--yes").returncode == 0
+    (shown,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    written = re.sub(r'"[^"]* kb hook', '"commonplace kb hook', json.dumps(settings(tmp_path)))
+    assert written == json.dumps(json.loads(shown))
+    skill = (tmp_path / ".claude/skills/commonplace/SKILL.md").read_text()
+    (story,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert story in skill
