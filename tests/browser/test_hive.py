@@ -95,8 +95,8 @@ def test_what_is_selected_is_masked(visit: Visit, room: Room, server: Authorizat
       getSelection().setBaseAndExtent(node, start, node, start + 4);
     }""")
     visit.page.keyboard.press("m")
-    expect(visit.page.get_by_label("What was missed")).to_have_value("pool")
-    visit.page.get_by_label("In its place").select_option("LOCATION")
+    expect(visit.page.get_by_label("Text to mask, exactly as written")).to_have_value("pool")
+    visit.page.get_by_label("Replace with").select_option("LOCATION")
     visit.press("Mask")
     visit.told("Masked. Review the text again before you decide.")
     assert room.kept(1).content == "Wait 1 seconds before the [LOCATION] is closed, says [NAME]."
@@ -108,7 +108,7 @@ def test_keys_rest_in_fields_while_held_and_for_whoever_switches_them_off(
     visit.go(f"{server.settings.issuer}{pending(1)}")
     opened(visit, 1)
     keys = visit.page.keyboard
-    visit.page.get_by_label("In your own words").click()
+    visit.page.get_by_label("Comment for the contributor").click()
     keys.type("a pa f r")
     keys.press("Control+a")
     keys.press("Escape")
@@ -131,7 +131,7 @@ def test_the_queue_needs_no_script(browser: Browser, visit: Visit, room: Room, s
         plain.page.get_by_role("link", name="Start the review").click()
         plain.press("Approve and publish")
         plain.told("Approved and published.")
-        plain.page.get_by_label("What was missed").fill("pool")
+        plain.page.get_by_label("Text to mask, exactly as written").fill("pool")
         plain.press("Mask")
         plain.told("Masked. Review the text again before you decide.")
         plain.page.get_by_label("Too vague to act on").check()

@@ -298,10 +298,10 @@ def test_results_come_below_the_field_of_the_header_and_stop_where_searches_are_
     expect(results).to_be_hidden()
     page.route("**/api/v1/search?*", lambda route: route.fulfill(status=429, headers={"retry-after": "7"}))
     field.fill("zonation")
-    expect(page.locator(".head").get_by_role("status")).to_have_text("Too many searches: try again in 7 s.")
+    expect(page.locator(".head [aria-live]")).to_have_text("Too many searches: try again in 7 s.")
     before = visit.asked("/api/v1/search")
     field.fill("zonation again")
-    expect(page.locator(".head").get_by_role("status")).to_contain_text("Too many searches")
+    expect(page.locator(".head [aria-live]")).to_contain_text("Too many searches")
     assert visit.asked("/api/v1/search") == before
     page.unroute("**/api/v1/search?*")
 

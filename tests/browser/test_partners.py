@@ -78,10 +78,10 @@ def test_a_partner_is_added_read_and_approved_and_what_changes_is_withheld(brows
     with visiting(browser, None, at=[laptop.url]) as vi:
         arrived(vi, laptop, "Vi, vibecoder")
         vi.press("Check all partners now")
-        expect(vi.page.get_by_role("main")).to_contain_text("The reef gave no list of tools (unreachable).")
+        expect(vi.page.get_by_role("main")).to_contain_text("The reef did not list its tools (unreachable).")
         vi.page.get_by_role("link", name="The reef").click()
         vi.press("Check for changes")
-        expect(vi.page.get_by_role("alert")).to_contain_text("gave no list of tools")
+        expect(vi.page.get_by_role("alert")).to_contain_text("did not list its tools")
         vi.page.get_by_label("I am sure").check()
         vi.press("Remove")
         vi.told("Removed, with its approvals.")

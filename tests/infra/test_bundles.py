@@ -20,7 +20,7 @@ BUDGETS = {
     "functions/sync": 48,
     "functions/index": 124,
     "functions/site": 124,
-    "functions/rest": 126,
+    "functions/rest": 128,
     "functions/mcp": 140,
     "functions/rotate": 30,
     "functions/redact": 90,

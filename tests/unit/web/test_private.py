@@ -138,6 +138,16 @@ def test_a_stranger_is_told_nothing_over_rest(here: Deployment) -> None:
         assert "/.well-known/oauth-protected-resource/api" in asked.headers["www-authenticate"], path
 
 
+def test_a_stranger_signs_in_before_the_page_of_the_api_names_what_is_published(here: Deployment) -> None:
+    answer = here.api().get("/docs", headers=HTML)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account?next=%2Fdocs")
+    assert answer.headers["cache-control"] == "private, no-store"
+    here.account("member")
+    page = here.api().get("/docs", headers=HTML | here.session())
+    assert (page.status_code, page.headers["cache-control"]) == (200, "private, no-store")
+    assert "rotating-stewardship" in page.text
+
+
 @pytest.mark.parametrize("headers", ["session", "token"])
 def test_who_has_the_tier_reads_and_no_shared_cache_keeps_it(here: Deployment, headers: str) -> None:
     here.account("member")

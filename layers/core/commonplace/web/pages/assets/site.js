@@ -56,7 +56,7 @@ function marked(html) {
 function combine(form, name) {
   const field = form.elements.q;
   const list = make("div", { id: `${name}-results`, class: "found", role: "listbox", "aria-label": "Results", hidden: "" });
-  const status = make("p", { class: "quiet", role: "status" });
+  const status = make("p", { class: "quiet", "aria-live": "polite" });
   form.append(list, status);
   Object.assign(field, { role: "combobox", ariaAutoComplete: "list", ariaExpanded: "false" });
   field.setAttribute("aria-controls", list.id);
