@@ -174,7 +174,7 @@ def test_a_proposal_overwrites_nothing_and_leaves_the_folder_never(dev: Serving,
     (vault / path).parent.symlink_to(elsewhere)
     refused = separately("proposals", "apply", number, "--yes", *named)
     assert refused.returncode == 1
-    assert "is a symbolic link" in refused.stderr
+    assert "A symbolic link is on the way" in refused.stderr
     assert not (elsewhere / Path(path).name).exists()
     (vault / path).parent.unlink()
     elsewhere.rename((vault / path).parent)

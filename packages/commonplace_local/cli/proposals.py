@@ -3,9 +3,8 @@
 import difflib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -17,9 +16,6 @@ from commonplace_local.deployment import laptop
 from commonplace_local.errors import CommandError
 from commonplace_local.files import write_whole
 from commonplace_local.terminal import Data, commands, printable, show
-
-if TYPE_CHECKING:
-    from commonplace_local.deployment import Deployment
 
 MAX_BYTES = 8 * 1024 * 1024
 NONE = "Nothing is proposed. Agents and the chat propose while `commonplace dev` runs; a restart forgets proposals."
@@ -33,31 +29,22 @@ class Proposals(GitHubRepository):
     def read(self, path: str) -> Any:
         return json.loads(self._get(f"{self._base}{path}", max_bytes=MAX_BYTES).body)
 
-    def changes(self, pull: dict[str, Any]) -> Iterator[tuple[str, BlobSha | None, BlobSha | None]]:
-        """Yield the path of each file that a proposal changes, and its blob before and after."""
+    def changes(self, pull: dict[str, Any]) -> list[tuple[str, BlobSha | None, BlobSha | None]]:
+        """Return the path of each file that a proposal changes, and its blob before and after."""
         commit = self.read(f"/git/commits/{pull['head']['sha']}")
-        before, after = (
-            {file.path: file.blob_sha for file in self.tree(sha)}
-            for sha in (commit["parents"][0]["sha"], commit["sha"])
-        )
-        for path in sorted(before | after):
-            if before.get(path) != after.get(path):
-                yield path, before.get(path), after.get(path)
+        trees = (self.tree(sha) for sha in (commit["parents"][0]["sha"], commit["sha"]))
+        before, after = ({file.path: file.blob_sha for file in tree} for tree in trees)
+        paths = (path for path in sorted(before | after) if before.get(path) != after.get(path))
+        return [(path, before.get(path), after.get(path)) for path in paths]
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A file to write: `old` is what is in the folder now."""
+class Write(NamedTuple):
+    """A file to write; `old` is what is in the folder now."""
 
     file: Path
     path: str
     old: str
     new: bytes
-
-    @property
-    def diff(self) -> Iterator[str]:
-        lines = self.old.splitlines(), self.new.decode("utf-8").splitlines()
-        yield from difflib.unified_diff(*lines, self.path if self.old else "/dev/null", self.path, lineterm="")
 
 
 @app.callback(invoke_without_command=True)
@@ -65,14 +52,14 @@ def listed(context: typer.Context, *, data: Data = None) -> None:
     """List what was proposed to the running dev, and put a proposal into its folder."""
     if context.invoked_subcommand:
         return
-    branch, folder = _branch(laptop(data))
-    rows = [
-        {"id": str(pull["number"]), "title": pull["title"], "files": ", ".join(paths), "in the folder": there}
-        for pull in branch.read("/pulls?state=open&per_page=100")
-        for changes in [list(branch.changes(pull))]
-        for paths in [[printable(path) for path, _, _ in changes]]
-        for there in ["yes" if all(_now(folder / path) == new for path, _, new in changes) else "no"]
-    ]
+    branch, folder = _branch(data)
+    rows = []
+    for pull in branch.read("/pulls?state=open&per_page=100"):
+        changes = branch.changes(pull)
+        there = all(_now(folder / path) == after for path, _, after in changes)
+        paths = ", ".join(printable(path) for path, _, _ in changes)
+        facts = {"id": str(pull["number"]), "title": pull["title"], "files": paths}
+        rows.append(facts | {"in the folder": "yes" if there else "no"})
     show(rows, nothing=NONE)
 
 
@@ -84,35 +71,34 @@ def apply(
     data: Data = None,
 ) -> None:
     """Write a proposal into the folder, after showing it; nothing that changed meanwhile is overwritten."""
-    branch, folder = _branch(laptop(data))
-    pulls = {pull["number"]: pull for pull in branch.read("/pulls?state=all&per_page=100")}
-    if number not in pulls:
-        known = ", ".join(map(str, sorted(pulls))) or "none"
-        raise CommandError(f"There is no proposal {number}.", f"There are: {known}. List them: commonplace proposals")
-    writes = list(writes_of(branch, folder, pulls[number]))
+    branch, folder = _branch(data)
+    pull = next((one for one in branch.read("/pulls?state=all&per_page=100") if one["number"] == number), None)
+    if pull is None:
+        raise CommandError(f"There is no proposal {number}.", "List them: commonplace proposals")
+    writes = list(writes_of(branch, folder, pull))
+    for _, path, old, new in writes:
+        lines = old.splitlines(), new.decode("utf-8").splitlines()
+        for line in difflib.unified_diff(*lines, path if old else "/dev/null", path, lineterm=""):
+            typer.echo(printable(line))
     if not writes:
         typer.echo("It is in the folder already.")
-        return
-    for write in writes:
-        for line in write.diff:
-            typer.echo(printable(line))
-    if not yes:
+    elif not yes:
         typer.confirm(f"Write {', '.join(printable(write.path) for write in writes)}?", abort=True)
-    if list(writes_of(branch, folder, pulls[number])) != writes:
+    if list(writes_of(branch, folder, pull)) != writes:
         raise CommandError("The folder has changed meanwhile; nothing was written.", "Look at it again.")
-    for write in writes:
-        write_whole(write.file, write.new.decode("utf-8"))
-        shown = isinstance(judge(write.new), Published)
-        typer.echo(f"Written: {printable(str(write.file))}" + ("" if shown else "; to publish it: `publish: true`"))
+    for file, _, _, new in writes:
+        write_whole(file, new.decode("utf-8"))
+        shown = isinstance(judge(new), Published)
+        typer.echo(f"Written: {printable(str(file))}" + ("" if shown else "; to publish it: `publish: true`"))
 
 
-def _branch(deployment: "Deployment") -> tuple[Proposals, Path]:
+def _branch(data: Path | None) -> tuple[Proposals, Path]:
     """Raises CommandError where no folder is served."""
-    folder = deployment.outputs.get("Folder")
-    if not folder:
-        hint = "Clone the repository, and serve the clone: commonplace dev PATH"
-        raise CommandError("This dev serves a branch, and no folder to write to.", hint)
-    return deployment.repository(Proposals), Path(folder)
+    deployment = laptop(data)
+    if folder := deployment.outputs.get("Folder"):
+        return deployment.repository(Proposals), Path(folder)
+    hint = "Clone the repository, and serve the clone: commonplace dev PATH"
+    raise CommandError("This dev serves a branch, and no folder to write to.", hint)
 
 
 def writes_of(branch: Proposals, folder: Path, pull: dict[str, Any]) -> Iterator[Write]:
@@ -120,12 +106,10 @@ def writes_of(branch: Proposals, folder: Path, pull: dict[str, Any]) -> Iterator
     for path, before, after in branch.changes(pull):
         parts = path.split("/")
         if any(part.startswith(".") or not part for part in parts) or not is_markdown(path):
-            raise CommandError(
-                f"{printable(path)} is not a page that is written.", "Only Markdown, in no hidden folder."
-            )
+            raise CommandError(f"{printable(path)} is not a page that is written.", "Write it by hand.")
         steps = [folder.joinpath(*parts[: end + 1]) for end in range(len(parts))]
-        if link := next((step for step in steps if step.is_symlink()), None):
-            raise CommandError(f"{printable(str(link))} is a symbolic link, and is not followed.", "Write it by hand.")
+        if any(step.is_symlink() for step in steps):
+            raise CommandError(f"A symbolic link is on the way to {printable(path)}.", "Write it by hand.")
         now = _now(steps[-1])
         if now == after:
             continue
@@ -137,9 +121,7 @@ def writes_of(branch: Proposals, folder: Path, pull: dict[str, Any]) -> Iterator
 
 
 def _now(file: Path) -> BlobSha | None:
-    """Return the id of what a file holds; None where there is none. Raises CommandError for what is no file."""
-    if not file.exists():
-        return None
-    if not file.is_file():
-        raise CommandError(f"{printable(str(file))} is not a file.", "Move it away, and apply the proposal again.")
-    return git_blob_sha(file.read_bytes())
+    """Return the id of what a file holds; None where there is none. Raises CommandError for a folder."""
+    if file.is_dir():
+        raise CommandError(f"{printable(str(file))} is a folder.", "Move it away, and apply the proposal again.")
+    return git_blob_sha(file.read_bytes()) if file.exists() else None

@@ -32,27 +32,16 @@ class Unreachable(CommandError):
     """The network, not the repository, is the cause."""
 
 
-_CAUSES: tuple[tuple[type[CommandError], str, str, str], ...] = (
-    (
-        CommandError,
-        r"could not read (?:Username|Password)|Authentication failed|Permission denied|Host key|error: 40[13]",
-        "{} is not there, or needs a login that Git does not have.",
-        "Check the name. For a private repository, log in first, so that this works: git ls-remote {}",
-    ),
-    (
-        CommandError,
-        r"(?i)not found|does not exist|not appear to be a git repo|No such file",
-        "There is no repository at {}.",
-        "Check the name: a folder, owner/name of GitHub, or the URL that `git clone` takes.",
-    ),
-    (
-        Unreachable,
-        r"(?i)could not resolve|unable to access|could not connect|connection|timed out|too slow",
-        "{} cannot be reached.",
-        "Check the address and the network, and start again.",
-    ),
+_NO_LOGIN = r"could not read (?:Username|Password)|Authentication failed|Permission denied|Host key|error: 40[13]"
+_NOT_THERE = r"(?i)not found|does not exist|not appear to be a git repo|No such file"
+_NO_NETWORK = r"(?i)could not resolve|unable to access|could not connect|connection|timed out|too slow"
+_CAUSES = (
+    (_NO_LOGIN, CommandError, "{} is not there, or needs a login that Git does not have."),
+    (_NOT_THERE, CommandError, "There is no repository at {}."),
+    (_NO_NETWORK, Unreachable, "{} cannot be reached."),
+    ("", CommandError, "{} cannot be fetched: {}"),
 )
-"""What Git says -> what is wrong, and the cure."""
+"""What Git says -> what is wrong."""
 
 
 def address(text: str) -> str | None:
@@ -123,8 +112,7 @@ def _git(url: str, folder: Path, *arguments: str, data: bytes = b"") -> str:
     try:
         told = git(*settings, *arguments, directory=folder, environment=git_environment(quiet), data=data)
     except GitError as error:
-        for kind, pattern, message, hint in _CAUSES:
-            if re.search(pattern, str(error)):
-                raise kind(message.format(url), hint.format(url)) from error
-        raise CommandError(f"Git cannot fetch {url}: {printable(str(error))}", "Does `git ls-remote` work?") from error
+        kind, message = next((kind, text) for said, kind, text in _CAUSES if re.search(said, str(error)))
+        hint = f"Check the name, the login and the network, until this works: git ls-remote {url}"
+        raise kind(message.format(url, printable(str(error))), hint) from error
     return os.fsdecode(told)

@@ -29,18 +29,9 @@ PLAIN_WIDTH = 120
 PLAIN_INTERVAL_SECONDS = 2.0
 PATHS_SHOWN = 1000
 PROBLEMS_SHOWN = 20
-FRONTMATTER = frozenset(
-    {
-        "duplicate-key",
-        "frontmatter-too-large",
-        "malformed-frontmatter",
-        "nested-too-deeply",
-        "not-a-mapping",
-        "unclosed-frontmatter",
-    }
-)
-SAYS_NOTHING = FRONTMATTER | {"no-frontmatter", "no-publish", "empty-file"}
-"""Codes of files that say nothing about publishing, as far as they can be read."""
+NO_TEXT = ("invalid-utf8", "too-large", "unreadable")
+SILENT = ("no-frontmatter", "no-publish", "empty-file")
+"""Codes of errors that are not of frontmatter, and of files that say nothing about publishing."""
 MALFORMED = ("has malformed frontmatter", "have malformed frontmatter")
 NO_PUBLISH = ("has no `publish: true`", "have no `publish: true`")
 WHY = {
@@ -97,7 +88,7 @@ class Outcome:
             return "Shows nothing"
         exclusions = self.report.judged().exclusions
         reasons = Counter(
-            MALFORMED if _code(one) in FRONTMATTER else WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
+            MALFORMED if _is_malformed(one) else WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
             for one in self.not_shown
         )
         for path in filter(exclusions.is_misplaced, self.files):
@@ -105,8 +96,8 @@ class Outcome:
         reasons[TOO_LARGE] += sum(map(exclusions.is_content, self.large))
         told = ", ".join(f"{count:,} {why[count > 1]}" for why, count in reasons.most_common() if count)
         shown = self.report.counts.documents
-        silent = all(_code(one) in SAYS_NOTHING and one.reason != "draft" for one in self.not_shown)
-        if not shown and self.not_shown and silent and not self.everything:
+        silent = [one for one in self.not_shown if _is_malformed(one) or _says_nothing(one)]
+        if silent and silent == self.not_shown and not shown and not self.everything:
             told = "none says `publish: true`" if (+reasons).keys() == {NO_PUBLISH} else told
             offer = f"To read all of them here: commonplace dev {shlex.quote(self.place)} --everything"
             return f"Shows 0 of {counted(reasons.total(), 'file', 'files')}: {told}. {offer}"
@@ -186,8 +177,12 @@ def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | No
             yield f"The index of the catalogue {one.name} lacks {missing} entries, and has {extra} that are gone."
 
 
-def _code(one: SkippedFile) -> str:
-    return one.problem.code if one.problem else ""
+def _is_malformed(one: SkippedFile) -> bool:
+    return one.problem is not None and one.problem.severity == "error" and one.problem.code not in NO_TEXT
+
+
+def _says_nothing(one: SkippedFile) -> bool:
+    return one.reason != "draft" and one.problem is not None and one.problem.code in SILENT
 
 
 Teller = Callable[[Progress], None]

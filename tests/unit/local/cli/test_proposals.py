@@ -1,6 +1,5 @@
 """Paths and changes of a proposal that are written into a folder, and those that are refused."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ class Proposed(Proposals):
     def __init__(self, path: str, before: bytes | None = None, after: bytes | None = NEW) -> None:
         self.change = (path, *(None if raw is None else git_blob_sha(raw) for raw in (before, after)))
 
-    def changes(self, pull: dict[str, Any]) -> Iterator[Any]:
-        yield self.change
+    def changes(self, pull: dict[str, Any]) -> list[Any]:
+        return [self.change]
 
     def blob(self, blob_sha: BlobSha) -> bytes:
         return {git_blob_sha(raw): raw for raw in (NEW, OLD)}[blob_sha]
@@ -31,13 +30,12 @@ def writes(proposed: Proposed, folder: Path) -> list[Write]:
     return list(writes_of(proposed, folder, PULL))
 
 
-def test_a_new_page_and_a_changed_one_are_written_with_their_difference(tmp_path: Path) -> None:
+def test_a_new_page_and_a_changed_one_are_written_over_what_is_there(tmp_path: Path) -> None:
     (write,) = writes(Proposed("docs/a.md"), tmp_path)
-    assert (write.file, write.new) == (tmp_path / "docs/a.md", NEW)
-    assert list(write.diff)[:2] == ["--- /dev/null", "+++ docs/a.md"]
+    assert (write.file, write.old, write.new) == (tmp_path / "docs/a.md", "", NEW)
     (tmp_path / "b.md").write_bytes(OLD)
     (changed,) = writes(Proposed("b.md", OLD), tmp_path)
-    assert list(changed.diff)[-2:] == ["-Old words.", "+New words."]
+    assert (changed.old, changed.new) == (OLD.decode(), NEW)
 
 
 def test_what_is_in_the_folder_already_is_not_written_again(tmp_path: Path) -> None:
@@ -73,9 +71,9 @@ def test_a_link_on_the_way_and_a_folder_in_the_place_of_the_file_are_refused(tmp
     (folder / "a.md").symlink_to(tmp_path / "not-there.md")
     (folder / "b.md").mkdir()
     for path in ("docs/a.md", "a.md"):
-        with pytest.raises(CommandError, match="is a symbolic link"):
+        with pytest.raises(CommandError, match="A symbolic link is on the way"):
             writes(Proposed(path), folder)
-    with pytest.raises(CommandError, match="is not a file"):
+    with pytest.raises(CommandError, match="is a folder"):
         writes(Proposed("b.md"), folder)
 
 
