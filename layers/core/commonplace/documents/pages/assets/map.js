@@ -123,6 +123,21 @@ box.addEventListener("wheel", (event) => {
   setZoom(zoom * Math.exp(-event.deltaY / 200), event.clientX - left, event.clientY - top);
 }, { passive: false });
 
+// Two fingers: the browser moves the box with one, and leaves the distance of two to us (`touch-action`).
+let apart = 0;
+const spread = ([one, two]) => Math.hypot(one.clientX - two.clientX, one.clientY - two.clientY);
+box.addEventListener("touchstart", ({ touches }) => {
+  if (touches.length === 2) apart = spread(touches);
+}, { passive: true });
+box.addEventListener("touchmove", (event) => {
+  if (event.touches.length !== 2) return;
+  event.preventDefault();
+  const [one, two] = event.touches;
+  const { left, top } = box.getBoundingClientRect();
+  setZoom((zoom * spread(event.touches)) / apart, (one.clientX + two.clientX) / 2 - left, (one.clientY + two.clientY) / 2 - top);
+  apart = spread(event.touches);
+}, { passive: false });
+
 const tools = document.querySelector(".map-tools");
 tools.hidden = false;
 tools.addEventListener("click", (event) => ACTIONS[event.target.closest("button")?.value]?.());
