@@ -11,6 +11,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -117,8 +118,14 @@ def program(installed: Path, home: Path) -> Installed:
 def served(program: Installed) -> Iterator[tuple[str, list[str]]]:
     """The address of a new knowledge base, and the lines that its start printed."""
     assert program.run("init", "kb").returncode == 0
+    with serving(program, "kb") as told:
+        yield told
+
+
+@contextmanager
+def serving(program: Installed, *words: str) -> Iterator[tuple[str, list[str]]]:
     process = subprocess.Popen(
-        [str(program.venv / "bin/commonplace"), "dev", "kb", "--port", "0"],
+        [str(program.venv / "bin/commonplace"), "dev", *words, "--port", "0"],
         cwd=program.home,
         env=environment(program.home),
         stdout=subprocess.PIPE,
@@ -186,6 +193,21 @@ def test_a_new_knowledge_base_is_served_found_and_cited(served: tuple[str, list[
     assert found.returncode == 0, found.stderr
     assert "a-name-on-every-hook" in found.stdout
     assert "Traceback" not in "".join(lines)
+
+
+def test_notes_as_obsidian_writes_them_come_to_a_page_and_to_a_cited_answer(program: Installed) -> None:
+    shutil.copytree(ROOT / "tests/fixtures/vault", program.home / "Allotment")
+    with (
+        serving(program, "Allotment", "--everything") as (url, lines),
+        httpx.Client(timeout=60, trust_env=False) as web,
+    ):
+        assert "Shows 12 of 12 files" in "".join(lines)
+        assert "Plot 14" in web.get(url).text
+        call = {"name": "search_knowledge", "arguments": {"query": "how much does the water barrel hold?"}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        first = web.post(f"{url}/mcp", json=message).json()["result"]["structuredContent"]["results"][0]
+        assert (first["title"], first["documentUrl"]) == ("Watering", f"{url}/d/file/watering")
+        assert "two hundred litres" in web.get(first["documentUrl"]).text
 
 
 def test_an_account_of_the_laptop_signs_in_to_the_console_and_teaches_the_memory(
