@@ -9,7 +9,7 @@ MISTAKES: dict[str, tuple[int, str, str]] = {
     "drafts/excluded-folder.md": (
         1,
         "excluded",
-        "move the file to another folder, or take `publish: true` out",
+        "move the file to another folder, or remove `publish: true`",
     ),
     "notes/another-suffix.txt": (1, "unsupported-suffix", "rename the file `another-suffix.md`"),
     "notes/blank-lines-first.md": (1, "frontmatter-not-first", "let the file begin with the line `---`"),
@@ -20,7 +20,7 @@ MISTAKES: dict[str, tuple[int, str, str]] = {
         "frontmatter-fence",
         "begin and end the frontmatter with a line of three hyphens, `---`, and nothing else on it",
     ),
-    "notes/draft-set.md": (6, "draft-not-understood", "write `draft: false`, or take the line out"),
+    "notes/draft-set.md": (6, "draft-not-understood", "write `draft: false`, or remove the line"),
     "notes/heading-first.md": (1, "frontmatter-not-first", "move it below the second line `---`"),
     "notes/large-picture.md": (
         7,

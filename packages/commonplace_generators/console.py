@@ -38,10 +38,10 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     if not found:
         raise InvalidInput(
             f"No command was found in {source}.",
-            hint="Looked for: a function that takes what is typed (`command`, `line`, `args`) and compares its words, a"
+            hint="Searched for: a function that takes the input (`command`, `line`, `args`) and compares its words, a"
             " table of handlers, and objects of `command` and `description`. Name the function: `entry: runCommand`.",
         )
-    broken = (Unread(f"line {line}", "This is no TypeScript: it was left out.") for line in parsed.errors)
+    broken = (Unread(f"line {line}", "This is not TypeScript; it was skipped.") for line in parsed.errors)
     return generated(found, sorted(dict.fromkeys([*broken, *reader.unread]), key=_place), wanted)
 
 
@@ -82,7 +82,7 @@ class Reader:
         try:
             walk(branch)
         except (TooMuchError, RecursionError):
-            self.unread.append(Unread(f"line {node.line}", "It branches further than is followed."))
+            self.unread.append(Unread(f"line {node.line}", "It branches too deeply."))
 
     def commands(self) -> list[Command]:
         called = self._walker.called

@@ -253,7 +253,7 @@ class Walker:
                 continue
             for label, one in zip(labels, said, strict=True):
                 if one is None:
-                    self._miss(label, f"Which word the case `{label.text[:80]}` stands for is not known.")
+                    self._miss(label, f"The value of the case `{label.text[:80]}` is unknown.")
             if paths := [path_of(held.at, one.split()) for one in said if one and one.split()]:
                 comment = self._beside(labels[0].parent, labels[-1].parent)
                 self._block(nodes, dict(known), branch.below(paths, labels[0].line, comment))
@@ -287,7 +287,7 @@ class Walker:
             imported = called.type == "identifier" and called.text not in self.source.declared
             if imported and any(isinstance(one, Words) and one.at is not None for one in typed):
                 branch.elsewhere = True
-                self._miss(node, f"`{called.text}` is not in this source: what it reads of the command is not known.")
+                self._miss(node, f"`{called.text}` is not in this source; what it reads of the command is unknown.")
         elif typed and (self.evaluator.value(node, known) is None or _is_statement(node)):
             if function.id in self._entered and not any(isinstance(one, Words) for one in typed):
                 return

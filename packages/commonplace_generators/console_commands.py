@@ -112,7 +112,7 @@ class Index:
             if match is None:
                 found, plain = parameters(one.way.tokens)
                 if one.row and (one.fields or found) and not plain:
-                    what = f"`{one.way.text[:100]}` stands in a help table, and no code that reads it was found."
+                    what = f"`{one.way.text[:100]}` is in a help table, but no code that reads it was found."
                     self._unread.append(Unread(f"line {one.line}", what))
                 continue
             found, plain = parameters(match[1])
@@ -132,7 +132,7 @@ class Index:
                 yield replace(way, summary=way.summary.replace("\0", "…"))
             elif way.usage:
                 said = way.text.replace("\0", "…")[:200]
-                self._unread.append(Unread(f"line {branch.line}", f"A part of this usage is not known: `{said}`"))
+                self._unread.append(Unread(f"line {branch.line}", f"A part of this usage is unknown: `{said}`"))
 
 
 def folded(words: Iterable[str]) -> Name:

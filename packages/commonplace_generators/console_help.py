@@ -144,7 +144,7 @@ def _of_object(node: Node, source: tsx.Source) -> Iterator[Told | Unread]:
     handlers = (source.function(one) for run, one in node.pairs.items() if run in RUNS)
     handler = next((one for one in handlers if one), None)
     if handler and any(one in value and value[one] is None for one in ("command", "cmd")):
-        yield Unread(f"line {node.line}", "The name of a command is computed here: it was left out.")
+        yield Unread(f"line {node.line}", "The name of a command is computed here; it was skipped.")
     keyed = handler and key.type == "property_identifier" and not text_of(value, *_NAMES)
     above = key.text if keyed else above
     listed = _label(value) if node.parent.type == "array" and _TELLS.search(_declared(node)) else None

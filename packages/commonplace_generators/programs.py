@@ -98,7 +98,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     program = told.program
     name = wanted.root or program.name or source.rpartition(":")[0].rpartition(".")[2]
     if not name.split():
-        raise InvalidInput("The program says no name.", hint="Give it: `root: tidebook`.")
+        raise InvalidInput("The program has no name.", hint="Give it: `root: tidebook`.")
     wanted = wanted.model_copy(update={"root": name})
     unread: list[Unread] = []
     root = program.model_copy(update={"name": name})
@@ -119,7 +119,7 @@ def _commands(one: Program, above: _Above, unread: list[Unread], *, shown: bool)
         text, short = cleaned(one.help), cleaned(one.short)
         summary = summary_of(text) or summary_of(short)
         if not summary:
-            unread.append(Unread(" ".join(words), "Nothing says what it does."))
+            unread.append(Unread(" ".join(words), "It has no description."))
         epilog = cleaned(one.epilog)
         said = one.deprecated if isinstance(one.deprecated, str) else ""
         examples = examples_in(f"{text}\n{epilog}", words, summary)

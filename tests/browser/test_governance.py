@@ -128,7 +128,7 @@ def test_a_topic_waits_for_an_objection_to_be_resolved(people: People) -> None:
     fill(vi.page, {"reason": "Nobody sees it at night."})
     done(vi, "Respond")
     ada.press("Accept")
-    expect(ada.page.get_by_role("alert")).to_contain_text("An objection is open. Vi can answer anew")
+    expect(ada.page.get_by_role("alert")).to_contain_text("An objection is open. Vi can answer again")
     field(vi.page, "response").select_option("consent")
     fill(vi.page, {"reason": ""})
     done(vi, "Respond")

@@ -323,7 +323,7 @@ def test_search_is_narrowed_to_a_source_and_a_time(team: Remembering) -> None:
 
 
 def test_time_that_is_none_is_refused_with_the_form_it_has() -> None:
-    with pytest.raises(InvalidInput, match="`since` is no date or time"):
+    with pytest.raises(InvalidInput, match="`since` is not a date or time"):
         validation.asked(query="cars", since="yesterday")
     assert validation.asked(query="cars", since="2026-11-24T10:30:00+02:00").since == "2026-11-24T08:30:00.000000Z"
 

@@ -143,9 +143,9 @@ def test_a_search_is_asked_of_the_running_dev_and_explained(shared: Dev) -> None
 
 
 def test_agents_are_answered_at_the_address_that_it_names(shared: Dev) -> None:
-    address = re.search(r"^Agents connect to (\S+);", shared.output, re.MULTILINE)
+    address = re.search(r"^MCP: (\S+);", shared.output, re.MULTILINE)
     assert address, shared.output
-    assert "No chain is asked: roles come from --allow alone" in shared.output
+    assert "No chain is used: roles come from --allow alone" in shared.output
 
     def call(tool: str, **arguments: str) -> httpx.Response:
         params = {"name": tool, "arguments": arguments}
@@ -197,8 +197,8 @@ def test_a_data_folder_that_cannot_be_one_is_refused_in_two_sentences(user: Clon
     done = commonplace("dev", "--once", str(user.folder), "--data", str(data))
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        f"commonplace dev: Nothing can be kept in {data}: File exists.",
-        "Choose a folder that you may write to with --data.",
+        f"commonplace dev: The data folder {data} cannot be written: File exists.",
+        "Choose a writable folder with --data.",
     ]
 
 
@@ -212,7 +212,7 @@ def test_a_broken_edit_is_told_beside_what_is_still_served(shared: Dev) -> None:
     user = shared.user
     good = (user.folder / "docs/crabs.md").read_text(encoding="utf-8")
     user.write("docs/crabs.md", "---\ntitle: Crabs: a study\npublish: true\n---\nLost.\n")
-    shared.wait_for("  docs/crabs.md:2:13: served as it was before", EDIT_SECONDS)
+    shared.wait_for("  docs/crabs.md:2:13: previous version is served", EDIT_SECONDS)
     user.write("docs/crabs.md", good)
     assert found(shared.url, "sideways") == ["Crabs"]
 

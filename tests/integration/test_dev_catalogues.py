@@ -50,7 +50,7 @@ def test_once_says_what_was_read_and_fails_for_a_catalogue_that_is_refused(user:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Catalogue bad: refused" in done.stdout
     assert re.search(r"^  commands.json:\d+: The id is that of another entry", done.stdout, re.MULTILINE)
-    assert "Not done: The catalogue bad is refused: 1 error." in done.stdout
+    assert "Error: The catalogue bad is refused: 1 error." in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 

@@ -32,7 +32,7 @@ def there(folder: Path) -> Iterator[Dev]:
 @pytest.fixture(scope="module")
 def here(folder: Path, there: Dev) -> Iterator[Dev]:
     with running(folder / "here", "--partner", f"there={there.url}/mcp") as dev:
-        dev.wait_for("Agents search all sources")
+        dev.wait_for("All sources: ")
         yield dev
 
 

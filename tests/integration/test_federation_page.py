@@ -45,8 +45,8 @@ def test_one_question_is_answered_by_both_laptops_of_the_page(tmp_path: Path) ->
     at.mkdir()
     run(MAKE, at)
     with serving(*options(PARTNER, at)) as reef, serving(*options(OWN, at, p8790=reef.url)) as own:
-        own.wait_for("Agents search all sources")
-        assert "Searched beside this: reef, " in own.output
+        own.wait_for("All sources: ")
+        assert "Partner reef, " in own.output
         text = ASK.replace("commonplace ", f"{COMMAND[0]} ").replace(".data/", f"{at}/.data/")
         said, _, answer = run(text.replace("http://127.0.0.1:8787", own.url), ROOT).partition("\n")
         assert said.startswith("reef: ")
@@ -56,5 +56,5 @@ def test_one_question_is_answered_by_both_laptops_of_the_page(tmp_path: Path) ->
         assert "partner added" in records
         reef.end()
         with serving(*options(BOTH, at, p8787=own.url)) as both:
-            both.wait_for("Agents search all sources")
-            assert "Searched beside this: field, " in both.output
+            both.wait_for("All sources: ")
+            assert "Partner field, " in both.output

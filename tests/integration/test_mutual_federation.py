@@ -75,7 +75,7 @@ def sides(tmp_path_factory: pytest.TempPathFactory, reef: tuple[str, Seen]) -> I
         options = ("--partner", f"reef={reef[0]}")
         devs = [undo.enter_context(running(folder / name, *options)) for name in ("bay", "cove")]
         for dev in devs:
-            dev.wait_for("Agents search all sources")
+            dev.wait_for("All sources: ")
         bay, cove = (undo.enter_context(behind(dev)) for dev in devs)
         for side, name, other in ((bay, "cove", cove), (cove, "bay", bay)):
             data = ("--data", str(side.dev.data))

@@ -173,7 +173,7 @@ class Server:
                         raise Unavailable("The server's answer does not end.", retry_after_seconds=1)
                 return response.status_code, response.headers, bytes(body)
         except UnicodeEncodeError:
-            raise InvalidInput("This holds half a character.", hint="Send whole Unicode characters.") from None
+            raise InvalidInput("This contains a lone surrogate.", hint="Send whole Unicode characters.") from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             message = f"{urlsplit(self._url).netloc} does not answer ({type(error).__name__})."
             raise Unavailable(message, retry_after_seconds=1, hint="Is it running? Try its /health.") from None
@@ -212,7 +212,7 @@ class Server:
             raise Unavailable(f"The server answers {status}.", retry_after_seconds=wait)
         if status == 401:
             refused = "The server does not accept this token."
-            message = refused if self._token is not None else "The server asks for a token, and there is none."
+            message = refused if self._token is not None else "The server requires a token, and none is set."
             raise Unauthorized(message, hint=self._hint)
         if status == 403:
             raise Forbidden("The token may not do this.", hint=self._hint)

@@ -29,7 +29,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any], read: Read 
     hooks = document.root.members("webhooks")
     if hooks:
         document.where = "webhooks"
-        document.tell(f"Webhooks ({len(hooks):,}) are calls to you, not to the API: they become no entries.")
+        document.tell(f"Webhooks ({len(hooks):,}) are calls to you, not to the API, and are skipped.")
     document.where = "components"
     schemes = security.known(document)
     ids = names.ids(found, wanted.id_prefix)

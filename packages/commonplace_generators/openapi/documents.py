@@ -42,7 +42,7 @@ _BASE = f"http://document.invalid{_DIRECTORY}"
 """Address of the document itself: so deep that a path out of its folder shows as one."""
 _REF = re.compile(rb"""\$ref["']?\s*:\s*(?:"([^"#\n]+)|'([^'#\n]+)|([^\s"'#,{}\[\]](?:[^"'#,{}\n]|\{[^{}\n]*\})*))""")
 _VALUES = (".json", ".yaml", ".yml")
-_TOO_MANY = f"The document holds more than {MAX_VALUES:,} keys and values, those that aliases stand for counted."
+_TOO_MANY = f"The document has more than {MAX_VALUES:,} keys and values, aliases expanded."
 _HINT = "A document of OpenAPI 3.x begins with `openapi: 3.0.3` or the like."
 _FOLDER = "Put it into the document's folder, or take the reference out."
 
@@ -102,7 +102,7 @@ class Document:
             raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Split it into several documents.")
         value = parsed(raw)
         if not isinstance(value, dict):
-            raise InvalidInput("The document is no mapping.", hint=_HINT)
+            raise InvalidInput("The document is not a mapping.", hint=_HINT)
         if "swagger" in value:
             told = f"The document is of Swagger {line(str(value['swagger']), 20)}, which is not read."
             raise InvalidInput(told, hint="Convert it to OpenAPI 3.0 first; the editors of such documents do that.")
@@ -111,7 +111,7 @@ class Document:
             said = f"says `openapi: {version}`" if version else "does not say its version"
             raise InvalidInput(f"The document {said}, which is not 3.x.", hint=_HINT)
         if not isinstance(value.get("paths", {}), dict):
-            raise InvalidInput("`paths` of the document is no mapping.", hint="It maps each path to its operations.")
+            raise InvalidInput("`paths` of the document is not a mapping.", hint="It maps each path to its operations.")
         root = value
         files = gathered(raw, read)
         self.fingerprint = fingerprint(raw, files)
@@ -151,7 +151,7 @@ class Document:
         """Return whether a part is not too much to be followed: alternatives of alternatives grow without bounds."""
         self._left -= 1
         if self._left < 0:
-            self.tell("Its schemas have more alternatives than are followed.")
+            self.tell("Its schemas have too many alternatives.")
         return self._left >= 0
 
     def tell(self, what: str, hint: str | None = None, severity: Severity = "warning") -> None:
@@ -175,7 +175,7 @@ class Document:
     def _resolved(self, ref: Any, base: str) -> "tuple[Layers, str, str | None]":
         """Return where a reference leads in the end, and its address; or nothing, and a sentence on why."""
         if not isinstance(ref, str):
-            return ((None, base),), str(ref), "A `$ref` is no text."
+            return ((None, base),), str(ref), "A `$ref` is not text."
         first, seen, layers = ref, list[str](), list[tuple[Any, str]]()
         while True:
             try:
@@ -202,7 +202,7 @@ def _problem(first: str, ref: str, base: str) -> str:
     except ValueError:
         outside = True
     if ref.startswith("#"):
-        return f"`$ref: {shown(first)}` leads nowhere in the document."
+        return f"`$ref: {shown(first)}` has no target in the document."
     why = "leads out of the document's folder, and is not fetched" if outside else "leads to nothing in its folder"
     return f"`$ref: {shown(first)}` {why}."
 
@@ -291,7 +291,7 @@ def parsed(raw: bytes) -> Any:
             raise _too_deep() from None
         where = f", line {error.line}" if error.line is not None else ""
         told = f"The YAML cannot be read ({error.reason}{where})."
-        raise InvalidInput(told, hint="Mend it, or write it as JSON.") from None
+        raise InvalidInput(told, hint="Fix it, or write it as JSON.") from None
 
 
 def _json(text: str) -> Any:

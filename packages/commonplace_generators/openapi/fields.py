@@ -63,7 +63,7 @@ def _declared(operation: Operation) -> list[Line]:
     found: dict[tuple[Place, str], Line] = {}
     for owner in (operation.item, operation.node):
         if owner.has("parameters") and not isinstance(owner.get("parameters").value, list):
-            operation.node.document.tell("`parameters` is no list.")
+            operation.node.document.tell("`parameters` is not a list.")
         for one in owner.elements("parameters", needed=True):
             if read := _line(one):
                 found[read.place, read.name] = read

@@ -108,13 +108,13 @@ def operations(document: Document, options: Options) -> list[Operation]:
     for one in _all(document, options):
         key = (one.method, "&".join([one.shape, *sorted(f"{name}={value}" for name, value in one.fixed)]))
         if key in found:
-            told = f"It answers to the same calls as {found[key].where}, which is kept."
+            told = f"It matches the same calls as {found[key].where}, which is used."
             document.where = one.where
             document.tell(told, "Make their paths differ in more than the names of parameters.")
             continue
         found[key] = one
         if len(found) > MAX_OPERATIONS:
-            raise TooLarge(f"The document has more than {MAX_OPERATIONS:,} operations.", hint="Take some `tags` only.")
+            raise TooLarge(f"The document has more than {MAX_OPERATIONS:,} operations.", hint="Select some `tags`.")
     return sorted(found.values(), key=lambda one: (one.template, METHODS.index(one.method)))
 
 
@@ -126,7 +126,7 @@ def _all(document: Document, options: Options) -> Iterator[Operation]:
         document.where = path[:MAX_PATH]
         if _BAD.search(path) or len(path) > MAX_PATH:
             document.where = repr(path[:100])
-            document.tell("It is no path, or too long a one.")
+            document.tell("It is not a path, or too long a one.")
             continue
         item = document.root.get("paths").get(path, needed=True)
         for name in ("query", "additionalOperations"):
@@ -145,7 +145,7 @@ def _of_path(path: str, item: Node, document: Document, options: Options) -> Ite
         document.where = f"{method} {path}"
         node = item.get(method.lower(), needed=True)
         if not isinstance(node.value, dict) and not node.ref:
-            document.tell("The operation is no object.", _EMPTY, "error")
+            document.tell("The operation is not an object.", _EMPTY, "error")
         if options.tags and not set(options.tags) & set(node.texts("tags")):
             continue
         host, base = server(

@@ -70,7 +70,7 @@ def composed(node: Node) -> Iterator[Node]:
         one = waiting.pop(0)
         count += 1
         if count > MAX_COMPOSED:
-            node.document.tell(f"A schema is composed of more than {MAX_COMPOSED} others, which were not all read.")
+            node.document.tell(f"A schema is composed of more than {MAX_COMPOSED} others; some were skipped.")
             return
         yield one
         for part in one.parts():

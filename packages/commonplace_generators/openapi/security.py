@@ -46,7 +46,7 @@ def needs(operation: Node, schemes: Mapping[str, Scheme]) -> list[list[Need]] | 
     if not owner.has("security"):
         return None
     if not isinstance(owner.get("security").value, list):
-        document.tell("`security` is no list.", severity="error")
+        document.tell("`security` is not a list.", severity="error")
         return None
     found = []
     for alternative in owner.elements("security")[:MAX_ALTERNATIVES]:

@@ -50,7 +50,7 @@ def build(
     ] = False,
     place: Place,
 ) -> None:
-    """Build the next index, or resume it. Ctrl-C keeps what is done."""
+    """Build the next index, or resume it. Ctrl-C saves the progress."""
     ask = reach(place)
     planned = _answer(ask, {"step": "plan"})
     begun = _answer(ask, {"step": "begin", "anew": anew})
@@ -71,7 +71,7 @@ def build(
                 if answer["action"] == "wait":
                     time.sleep(WAIT_SECONDS)
     except KeyboardInterrupt:
-        typer.echo(f"Interrupted. Progress is kept. Resume with: {command('build', place.collection)}", err=True)
+        typer.echo(f"Interrupted. Progress is saved. Resume with: {command('build', place.collection)}", err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{written} written in {time.monotonic() - began:.0f} s, {answer['remaining']} remain")
     if answer["unreadable"]:
@@ -214,7 +214,7 @@ _step(
 )
 _step(
     "swap",
-    "Verify the next index and make it live. The old one is kept as the previous one.",
+    "Verify the next index and make it live. The old one becomes the previous one.",
     lambda answer: (
         _message(answer) + (f"\nTo go back: {command('rollback', answer['collection'])}" if answer.get("old") else "")
     ),

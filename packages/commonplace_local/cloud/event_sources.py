@@ -187,7 +187,7 @@ def parse_filter(text: str) -> Mapping[str, Any]:
 
 def _check(pattern: Any) -> None:
     if not isinstance(pattern, dict):
-        raise ValueError(f"{pattern!r} is no pattern of a filter.")
+        raise ValueError(f"{pattern!r} is not a pattern of a filter.")
     for wanted in pattern.values():
         if isinstance(wanted, list):
             for rule in wanted:

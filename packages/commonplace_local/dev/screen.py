@@ -152,7 +152,7 @@ def _faults(laptop: Laptop, manifest: Manifest | None) -> list[str]:
 
 def nothing_there(source: Source) -> str:
     commits = source.git_dir is not None and source.revision == "HEAD" and not has_commits(source.folder)
-    return f"{source.folder} holds no files" + (", and the repository has no commits yet" if commits else "")
+    return f"{source.folder} contains no files" + (", and the repository has no commits yet" if commits else "")
 
 
 def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | None]) -> Iterator[str]:
@@ -250,20 +250,20 @@ class Screen:
             for line in catalogue_lines(name, report, verbose=verbose):
                 self.say(line)
         for fault in outcome.faults:
-            self.say(f"Not done: {fault}")
+            self.say(f"Error: {fault}")
 
     def addresses(self, laptop: Laptop, outcome: Outcome) -> None:
         """Print where to look and where agents connect, as lines to copy."""
         url, mcp_url = laptop.url, laptop.mcp_url
         title = outcome.manifest.documents[0].title if outcome.manifest and outcome.manifest.documents else "hello"
-        self.say(f"Read it: {url}/")
-        self.say(f"Ask it: {url}/console/chat (as Ada, or as Vi who may propose)")
-        self.say(f"For programs: {url}/docs, or ask:")
+        self.say(f"Site: {url}/")
+        self.say(f"Chat: {url}/console/chat (as Ada, or as Vi, who may propose)")
+        self.say(f"API: {url}/docs, for example:")
         for path in ("/health", "/api/v1/entries?limit=3", f"/api/v1/search?q={quote(title)}", "/llms.txt"):
             self.say(f"  curl -s {shlex.quote(url + path)}")
-        self.say(f"Agents connect to {mcp_url}; how: commonplace connect --url {url}")
+        self.say(f"MCP: {mcp_url}; clients: commonplace connect --url {url}")
         if laptop.catalogues:
-            self.say(f"The product reference alone: {mcp_url}/reference; it answers from")
+            self.say(f"Product reference: {mcp_url}/reference, from")
         for one in laptop.catalogues:
             self.say(f"  {one.name}: {printable(str(one.source.folder / one.folder))}")
 

@@ -43,7 +43,7 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool
     No other endpoint is called, and without any of it none is. Raises CommandError.
     """
     if public and given:
-        raise CommandError("--chain public goes without --rpc.", "Leave one of them out.")
+        raise CommandError("--chain public and --rpc exclude each other.", "Omit one of them.")
     if public:
         for logical_id, resource in template["Resources"].items():
             if stem(logical_id) == ENDPOINTS:
@@ -54,7 +54,7 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool
     for text in given:
         chain, _, url = text.partition("=") if text.startswith(CHAINS) else ("", "", text)
         if chain not in ("", *CHAINS) or not _URL.fullmatch(url):
-            raise CommandError(f"--rpc {text} is no endpoint.", f"Give a URL, or one of {', '.join(CHAINS)}=URL.")
+            raise CommandError(f"--rpc {text} is not an endpoint.", f"Give a URL, or one of {', '.join(CHAINS)}=URL.")
         found[chain or CHAINS[0]].append(url)
     return found
 
@@ -62,12 +62,12 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool
 def asked_line(found: Mapping[str, Sequence[str]]) -> str:
     """The endpoints that are called about wallets. Hosts alone: URLs of endpoints hold keys of their providers."""
     if not is_installed("wallets"):
-        return f"Nobody signs in with a wallet; to change that: {install_command('wallets')}"
+        return f"Sign-in with a wallet is disabled; to enable it: {install_command('wallets')}"
     hosts = {chain: ", ".join(urlsplit(url).hostname or "" for url in found.get(chain, ())) for chain in CHAINS}
     if not any(hosts.values()):
-        return "No chain is asked: roles come from --allow alone, and contract wallets cannot sign in (--chain public)"
+        return "No chain is used: roles come from --allow alone, and contract wallets cannot sign in (--chain public)"
     told = (("hats and contract wallets", hosts["optimism"]), ("names", hosts["mainnet"]))
-    return "Asked of chains: " + "; ".join(f"{host} ({what})" for what, host in told if host)
+    return "Chains: " + "; ".join(f"{host} ({what})" for what, host in told if host)
 
 
 def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
@@ -82,7 +82,7 @@ def role_map(allow: Sequence[str], *, chain: bool) -> dict[str, str]:
         match = _ALLOWED.fullmatch(text)
         if match is None or match[2] not in get_args(Tier):
             hint = f"Give 0x and 40 hexadecimal digits, =, and one of {', '.join(get_args(Tier))}."
-            raise CommandError(f"--allow {text} is no wallet with a tier.", hint)
+            raise CommandError(f"--allow {text} is not a wallet with a tier.", hint)
         rules["addresses"][match[1].lower()] = {"tier": match[2]}
     return {"ROLE_MAP": json.dumps(rules)}
 
@@ -172,10 +172,10 @@ def chat_environment(model: str, url: str | None, environ: Mapping[str, str]) ->
 
     choice = ChatChoice.parse(model)
     if choice is None or choice.kind == "bedrock":
-        raise CommandError(f"--chat {model} is no model of a laptop.", "Give openai:MODEL, or none for passages.")
+        raise CommandError(f"--chat {model} is not available on a laptop.", "Give openai:MODEL, or none for passages.")
     if choice.kind == "none":
         if url:
-            raise CommandError("--chat-url is the address of --chat openai:MODEL.", "Add that, or leave it out.")
+            raise CommandError("--chat-url is the address of --chat openai:MODEL.", "Add it, or omit --chat-url.")
         return {"CHAT_MODEL": model}
     require("openai", "This model")
     given = {"CHAT_MODEL": model}
@@ -184,7 +184,7 @@ def chat_environment(model: str, url: str | None, environ: Mapping[str, str]) ->
             given["CHAT_BASE_URL"] = read(declaration(ChatSettings.model_fields["base_url"]).kind, url)
         except ValueError:
             hint = "Give an https address, or an http address of this machine, such as http://127.0.0.1:11434/v1"
-            raise CommandError(f"--chat-url {url} is no address.", hint) from None
+            raise CommandError(f"--chat-url {url} is not an address.", hint) from None
     if key := environ.get("OPENAI_API_KEY", "").strip():
         given["CHAT_API_KEY"] = key
     elif not is_loopback(urlsplit(given.get("CHAT_BASE_URL", "")).hostname):
@@ -206,13 +206,13 @@ def answers(url: str) -> bool:
 def fetch_detector() -> None:
     """The model that finds personal data; where it cannot be had, nothing is contributed, and everything else works."""
     if not is_installed("redaction"):
-        told = f"Nothing is contributed to the hive; to change that: {install_command('redaction')}"
+        told = f"Contributions to the hive are disabled; to enable them: {install_command('redaction')}"
         typer.echo(told, err=True)
         return
     try:
         _fetched(RAMPART)
     except NotFetched as error:
-        told = f"The model {RAMPART.title} could not be fetched: {error}. Until it is, no contribution is taken."
+        told = f"The model {RAMPART.title} could not be fetched: {error}. Until then contributions are refused."
         typer.echo(told, err=True)
 
 

@@ -172,8 +172,8 @@ def repositories(knowledge_base: Source, catalogues: Sequence[CatalogueFolder]) 
     """
     names = [one.name for one in catalogues]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        hint = "Name one of them otherwise: --catalogue NAME=PATH"
-        raise CommandError(f"Two catalogues are called {twice[0]}.", hint)
+        hint = "Rename one of them: --catalogue NAME=PATH"
+        raise CommandError(f"Two catalogues have the name {twice[0]}.", hint)
     if len(catalogues) > MAX_CATALOGUES:
         raise CommandError(f"These are {len(catalogues)} catalogues.", f"At most {MAX_CATALOGUES} are served.")
     found = {knowledge_base.name.lower(): knowledge_base}

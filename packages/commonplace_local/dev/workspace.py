@@ -209,7 +209,7 @@ class Workspace:
         if len(read) > MAX_FILES or megabytes > MAX_FOLDER_MB:
             most = f"at most {MAX_FILES:,} and {MAX_FOLDER_MB:,} MB are read"
             raise GitError(
-                f"{work_tree} holds {len(read):,} files of {megabytes:,} MB, and {most}; name a folder in it"
+                f"{work_tree} contains {len(read):,} files of {megabytes:,} MB, and {most}; name a folder in it"
             )
         for option, chosen in (("--force-remove", known - read), ("--add", read)):
             paths = b"\0".join(sorted(chosen))

@@ -240,7 +240,7 @@ class _Reader:
             return
         if place.told and kind is None and place.story is None:
             self.unread.append(
-                Unread(line, f"“{place.title}” tells of plans, files or figures, and belongs to no story")
+                Unread(line, f"“{place.title}” is about plans, files or figures, and belongs to no story")
             )
             return
         said = text

@@ -111,7 +111,7 @@ class Outline:
         )
         if owner is None and category is None:
             if (above and above.left_out) or (about_file(heading.text) and (self.read or heading.level > 1)):
-                place.left_out = f"“{heading.text}” tells of the file, and is no lesson"
+                place.left_out = f"“{heading.text}” is about the file, and is not a lesson"
             place.intro = self.introduces and not self.path and heading.level == 1
             if place.intro:
                 self.titles.add(heading.line)

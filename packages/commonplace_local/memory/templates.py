@@ -36,7 +36,7 @@ def parse(text: str, source_file: str, roles: tuple[Role, ...] = ()) -> Parsed:
     if not content.strip():
         return Parsed((), unread=(Unread(1, "the file is empty"),))
     if (size := len(content.encode())) > MAX_CONTENT_BYTES:
-        told = f"the file has {size:,} bytes; an entry holds {MAX_CONTENT_BYTES:,}. Cut it into parts"
+        told = f"the file has {size:,} bytes, more than the {MAX_CONTENT_BYTES:,} of an entry. Split it"
         return Parsed((), unread=(Unread(1, told),))
     words = _words(source_file)
     # By the words of the name first, those of the folders above it after.

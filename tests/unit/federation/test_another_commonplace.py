@@ -170,7 +170,7 @@ def test_members_sign_in_and_only_whoever_may_adds_and_approves(world: World) ->
     assert bob.get("/console/partners/reef/sign-in").status_code == 303
     wrong = alice.post("/console/partners", {"action": "add", "name": "Reef!", "url": "http://reef.example/mcp"})
     assert wrong.status_code == 422 and "cannot be the name of a partner" in wrong.text
-    assert "access was denied" in alice.get(declined(world, alice)).text
+    assert "access denied" in alice.get(declined(world, alice)).text
     unsure = alice.post("/console/partners/reef", {"action": "remove"})
     assert "Tick that you are sure first" in unsure.text
     alice.post("/console/partners/reef", {"action": "remove", "sure": "yes"})

@@ -122,7 +122,7 @@ def test_a_partner_named_on_start_is_approved_once_and_what_changes_waits(partne
         waiting = [tool for tool in partners.tools("default", "reef") if tool.state != "approved"]
         partners.approve(OPERATOR, "reef", {tool.id: pin(tool.offered) for tool in waiting})
         assert named_on_start(here, "reef", url, Whose()) == "3 tools approved"
-    assert "3 tools approved; reef gave no list of tools (unreachable)." in named_on_start(here, "reef", url, Whose())
+    assert "3 tools approved; reef did not list its tools (unreachable)." in named_on_start(here, "reef", url, Whose())
 
 
 @pytest.mark.parametrize(
@@ -148,4 +148,4 @@ def test_partners_are_named_with_the_rest_of_their_addresses() -> None:
 def test_dev_ends_at_once_for_what_can_never_be_a_partner() -> None:
     done = commonplace("dev", "--partner", "Reef=https://mcp.example.org/mcp")
     assert done.returncode == 1
-    assert "Take 1 to 23 of a-z" in done.stdout + done.stderr
+    assert "Use 1 to 23 of a-z" in done.stdout + done.stderr

@@ -296,7 +296,7 @@ def test_who_signs_people_in_is_remembered_until_somebody_looks_again(partners: 
         partner = partners.get("garden", "reef")
         assert partner.issuer == url.removesuffix("/mcp")
         moved = replace(partner, url=other, challenge=Challenge())
-        with pytest.raises(Forbidden, match="to another server by now"):
+        with pytest.raises(Forbidden, match="now uses another authorization server"):
             of(partners).begin(ADA, moved, SESSION)
         of(partners).accept(ADA, moved, of(partners).discover(moved))
         assert partners.get("garden", "reef").issuer == other.removesuffix("/mcp")

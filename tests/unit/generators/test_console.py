@@ -255,7 +255,7 @@ def test_switches_over_other_things_are_no_commands() -> None:
         """
     with pytest.raises(InvalidInput, match=r"No command was found in Console\.tsx") as error:
         generated(source)
-    assert "Looked for: a function that takes what is typed" in (error.value.hint or "")
+    assert "Searched for: a function that takes the input" in (error.value.hint or "")
 
 
 def test_a_function_can_be_named() -> None:
@@ -273,7 +273,7 @@ def test_handlers_that_call_one_another_come_to_an_end() -> None:
         function run(command: string) { const parts = command.split(' '); return a(parts); }
         """
     )
-    assert any("further than is followed" in one.what for one in found.unread)
+    assert any("too deeply" in one.what for one in found.unread)
 
 
 def test_a_broken_source_gives_what_can_be_read_and_says_where_it_cannot() -> None:
@@ -287,7 +287,7 @@ def test_a_broken_source_gives_what_can_be_read_and_says_where_it_cannot() -> No
         """
     )
     assert [entry.name for entry in found.entries] == ["good"]
-    assert any("no TypeScript" in one.what for one in found.unread)
+    assert any("not TypeScript" in one.what for one in found.unread)
 
 
 def test_a_source_has_a_bound_and_options_have_kinds() -> None:
@@ -346,7 +346,7 @@ def test_a_source_that_nests_deeply_does_not_raise(nested: str) -> None:
 def test_guards_that_follow_one_another_come_to_an_end(way: str) -> None:
     guards = " ".join(f"if (p[{index}] !== 'w{index}') {way}" for index in range(1_500))
     found = generated(f"function run(command: string) {{ const p = command.split(' '); {guards} {{ }} }}")
-    assert any("further than is followed" in one.what for one in found.unread)
+    assert any("too deeply" in one.what for one in found.unread)
 
 
 def test_constants_that_double_each_other_cost_nothing() -> None:

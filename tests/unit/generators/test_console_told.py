@@ -109,7 +109,7 @@ def test_a_usage_with_a_part_that_is_not_known_is_told_and_not_taken() -> None:
     found = generated(source, "desk")
     (entry,) = found.entries
     assert (entry.syntax, entry.confidence) == ("desk pools move <value>", "inferred")
-    assert any("A part of this usage is not known: `desk pools move … <to>`" in one.what for one in found.unread)
+    assert any("A part of this usage is unknown: `desk pools move … <to>`" in one.what for one in found.unread)
 
 
 def test_a_usage_that_is_cut_off_is_told_and_not_taken() -> None:

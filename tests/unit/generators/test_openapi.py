@@ -353,8 +353,8 @@ def test_text_of_a_document_cannot_break_a_line_or_a_terminal() -> None:
         ({"swagger": "2.0", "paths": {}}, "Swagger 2.0, which is not read"),
         ({"openapi": "4.0.0", "paths": {}}, "`openapi: 4.0.0`"),
         ({"paths": {}}, "does not say its version"),
-        ([], "no mapping"),
-        ({"openapi": "3.0.0", "paths": []}, "`paths` of the document is no mapping"),
+        ([], "not a mapping"),
+        ({"openapi": "3.0.0", "paths": []}, "`paths` of the document is not a mapping"),
     ],
 )
 def test_what_is_no_document_of_3_0_or_3_1_is_refused_in_a_sentence(given: object, sentence: str) -> None:
@@ -390,7 +390,7 @@ def test_two_operations_that_answer_to_the_same_calls_are_told() -> None:
     paths: dict[str, Any] = {f"/a/{{{name}}}": {"get": {"summary": "Gives it."}} for name in "xy"}
     found = made(document(paths))
     assert [one.called for one in found.entries] == ["GET /a/{x}"]
-    assert told(document(paths)) == ["GET /a/{y}: It answers to the same calls as GET /a/{x}, which is kept."]
+    assert told(document(paths)) == ["GET /a/{y}: It matches the same calls as GET /a/{x}, which is used."]
 
 
 def test_webhooks_are_told_and_become_no_entries() -> None:

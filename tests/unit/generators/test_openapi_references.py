@@ -356,7 +356,7 @@ def test_files_of_another_folder_are_read_where_both_lie_in_the_one_that_may_be_
     ("item", "what"),
     [
         ({"get": {"$ref": "gone.yml"}}, "leads to nothing in its folder"),
-        ({"get": {"$ref": "#/nowhere"}}, "leads nowhere in the document"),
+        ({"get": {"$ref": "#/nowhere"}}, "has no target in the document"),
         ({"get": {}}, "Nothing but its name is known"),
         ({}, "The path has no method"),
         ({"$ref": "gone.yml"}, "leads to nothing in its folder"),
@@ -369,7 +369,7 @@ def test_an_operation_that_comes_out_empty_is_an_error_with_a_reason(item: dict[
     found = made(document({"/a": item}), {"broken.yml": b"a: ["})
     errors = [one for one in found.unread if one.severity == "error"]
     assert what in errors[0].what
-    assert errors[0].hint or what == "leads nowhere in the document"
+    assert errors[0].hint or what == "has no target in the document"
 
 
 def test_what_is_missing_of_an_answer_is_no_error() -> None:

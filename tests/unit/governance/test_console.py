@@ -103,7 +103,7 @@ def test_an_organisation_is_founded_and_others_join_by_a_link_that_is_shown_once
     secret = link.partition("=")[2]
     led = desk.do("Oda", link, "accept_invitation", firstname="Oda", secret=secret)
     assert "Welcome: you are a member." in desk.see("Oda", led)
-    assert "This invitation is not valid any more." in text(desk.see("Pim", link, 404))
+    assert "This invitation is no longer valid." in text(desk.see("Pim", link, 404))
     assert desk.see("Pim", f"{start}/dunes/join?invitation=x", 404) == desk.see(
         "Pim", f"{start}/moor/join?invitation=x", 404
     )
@@ -168,7 +168,7 @@ def test_a_topic_with_an_objection_is_not_accepted_until_it_is_resolved(desk: De
     assert "needs a reason" in desk.do("Vi", topic, "respond", 422, response="objection")
     desk.do("Vi", topic, "respond", response="objection", reason="It is too dark.")
     refused = text(desk.do("Ada", topic, "accept", 409))
-    assert "An objection is open. Vi can answer anew" in refused
+    assert "An objection is open. Vi can answer again" in refused
     desk.do("Vi", topic, "respond", response="consent", reason="")
     desk.do("Ada", topic, "modify", changes="A light one.")
     body = text(desk.see("Guest", topic))

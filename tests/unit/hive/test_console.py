@@ -224,7 +224,7 @@ def test_a_passage_over_two_lines_is_masked_as_a_form_sends_it(room: Room) -> No
 
 @pytest.mark.parametrize(
     ("passage", "said"),
-    [("", "at least 1 character"), ("Rosamund", "This passage does not stand in the contribution.")],
+    [("", "at least 1 character"), ("Rosamund", "This passage is not in the contribution.")],
 )
 def test_a_passage_that_does_not_stand_there_changes_nothing(room: Room, passage: str, said: str) -> None:
     was = room.add(1)
@@ -345,7 +345,9 @@ def test_an_item_is_invalidated_as_of_a_day_and_made_valid_again(room: Room) -> 
     assert room.kept(1).invalid_at is None
 
 
-@pytest.mark.parametrize(("date", "told"), [("yesterday", "This is no date."), ("2026-10-01", "cannot end before it")])
+@pytest.mark.parametrize(
+    ("date", "told"), [("yesterday", "This is not a date."), ("2026-10-01", "cannot end before it")]
+)
 def test_a_day_that_cannot_be_is_refused(room: Room, date: str, told: str) -> None:
     room.add(1, status="approved")
     answer = room.browser().post(item_page(1), {"action": "invalidate", "invalid_at": date})
@@ -401,7 +403,7 @@ def test_rules_that_somebody_else_changed_are_shown_before_they_are_changed(room
     room.browser(CAROL).post("/console/hive/rules", fields)
     answer = room.browser().post("/console/hive/rules", {**fields, "allowed": "Bed"})
     assert answer.status_code == 409
-    assert "Somebody else has changed the rules meanwhile." in text(answer.text)
+    assert "The rules have been changed in the meantime." in text(answer.text)
     assert room.made.store.rules("default").allowed == ("Pool",)
 
 

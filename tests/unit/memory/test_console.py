@@ -127,7 +127,7 @@ def test_what_an_edit_cannot_have_is_refused_at_its_field(
 
 
 def test_the_help_of_lines_is_two_sentences(team: Remembering, member: Browser) -> None:
-    assert "In place of those it has. One a line." in member.get(place(team.add(TEXT, OWN))).text
+    assert "Replace its tags. One a line." in member.get(place(team.add(TEXT, OWN))).text
 
 
 def test_an_entry_is_moved(team: Remembering, member: Browser) -> None:

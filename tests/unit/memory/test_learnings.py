@@ -241,7 +241,7 @@ def test_the_same_thing_said_twice_in_a_story_is_one_entry() -> None:
 @pytest.mark.parametrize(
     ("story", "named"),
     [
-        ([], "no story's file"),
+        ([], "not a story's file"),
         ({"summary": "s"}, "story_id"),
         ({"story_id": "A-1", "recomendations": []}, "recomendations"),
         ({"story_id": "A-1", "reuse": 7}, "reuse"),

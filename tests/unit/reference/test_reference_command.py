@@ -96,7 +96,7 @@ def test_annotations_name_files_from_the_top_of_the_repository(tmp_path: Path) -
     git(tmp_path, "init", "-q")
     folder = write(tmp_path / "docs" / "ref", DATED | {"type": "x"})
     result = run("validate", folder, "--github")
-    assert result.output.startswith("::error file=docs/ref/all.json,line=4,title=unknown-type::g: `type` is no type")
+    assert result.output.startswith("::error file=docs/ref/all.json,line=4,title=unknown-type::g: `type` is not a type")
 
 
 def test_a_source_that_has_changed_is_told(tmp_path: Path) -> None:

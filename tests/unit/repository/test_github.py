@@ -380,7 +380,7 @@ def sent_to(location: str, status: int = 301) -> httpx.Response:
         ("tree", httpx.Response(200, text="{"), RepositoryUnavailable, None),
         ("tree", httpx.Response(200, text="[" * 100_000), RepositoryUnavailable, None),
         ("tree", answer([]), RepositoryUnavailable, None),
-        ("blob", httpx.Response(200, content=b"two"), RepositoryUnavailable, "not the blob"),
+        ("blob", httpx.Response(200, content=b"two"), RepositoryUnavailable, "a different blob"),
         ("blob", refuse(404, "Not Found"), BlobNotFound, None),
         ("blob", httpx.Response(200, content=b"x" * 11), RepositoryRefused, "larger than 10 bytes"),
         ("archive", sent_to("https://api.github.com" + TARBALL[4:], 302), RepositoryRefused, "redirects without end"),

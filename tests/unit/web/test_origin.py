@@ -77,7 +77,7 @@ def test_without_a_door_nobody_can_say_where_they_come_from(event: Event) -> Non
 @both_payloads
 def test_whoever_cannot_tell_lets_nobody_in(event: Event) -> None:
     def away(value: str) -> bool:
-        raise Unavailable("It cannot be told now.")
+        raise Unavailable("The origin of this request cannot be verified now.")
 
     answer = ask(event("/", **{ORIGIN_HEADER: DOOR}), away)
     assert (answer["statusCode"], answer["headers"]["retry-after"]) == (503, "5")

@@ -200,7 +200,7 @@ class Chat:
             return principal
         if request.method != "GET":
             if from_elsewhere(request, self.origin):
-                raise Forbidden("Only a page of this site may ask for this.")
+                raise Forbidden("Only a page of this site may send this request.")
             if not same(request.headers.get(CSRF, ""), csrf_token(cookie)):
                 raise Forbidden("This request is not of your session, or no longer.", hint="Load the page again.")
         return visitor.principal

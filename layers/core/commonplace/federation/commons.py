@@ -205,7 +205,7 @@ class Commons:
             raise
         except PartnerFailed as error:
             raise Unavailable(
-                f"{partner.title} gave no answer ({error.reason}).", hint="Go on without it, or try again later."
+                f"{partner.title} did not answer ({error.reason}).", hint="Continue without it, or try again later."
             ) from None
         if (said := answer.said) is None:
             raise Forbidden(

@@ -183,7 +183,7 @@ class PartnerPages:
             found.append(partner := self.partners.get(author.organisation, pending.partner))
             if not (code := query.get("code", "")):
                 declined = query.get("error") == "access_denied"
-                raise InvalidInput(f"{partner.title} gave no code: {'access was denied' if declined else 'it failed'}.")
+                raise InvalidInput(f"{partner.title} issued no code: {'access denied' if declined else 'it failed'}.")
             self.sign_ins.finish(author, partner, pending, code, query.get("iss", ""))
 
         try:

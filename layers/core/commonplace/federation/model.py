@@ -244,7 +244,7 @@ def fault_of(tool: Mapping[str, Any]) -> str | None:
             return f"its {name} has more than {MAX_SCHEMA_BYTES // 1024} kB or {MAX_SCHEMA_DEPTH} levels"
     if depth(tool.get("annotations")) > MAX_SCHEMA_DEPTH or len(texts_of(tool).encode()) > MAX_TEXTS_BYTES:
         return f"its texts have more than {MAX_TEXTS_BYTES // 1024} kB or {MAX_SCHEMA_DEPTH} levels"
-    return None if isinstance(schema, dict) and schema.get("type") == "object" else "its inputSchema is no object"
+    return None if isinstance(schema, dict) and schema.get("type") == "object" else "its inputSchema is not an object"
 
 
 def depth(value: Any) -> int:

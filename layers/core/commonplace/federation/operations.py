@@ -32,7 +32,7 @@ class OnePartner(Input):
 
 class NewPartner(OnePartner):
     url: str = Field(max_length=2_048, description="Such as https://mcp.example.org/mcp")
-    title: str = Field("", max_length=TITLE_CHARACTERS, description="What people read; leave empty to take the name.")
+    title: str = Field("", max_length=TITLE_CHARACTERS, description="Shown to people; default: the name.")
     search: str = Field("", max_length=128, description="Leave empty to find it by name.")
 
 
@@ -44,7 +44,7 @@ class Approval(OnePartner):
 
 class NewClient(OnePartner):
     client_id: str = Field(min_length=1, max_length=500, description="Of this deployment, at the partner's server.")
-    client_secret: str = Field("", max_length=500, description="Leave empty where the server gave none.")
+    client_secret: str = Field("", max_length=500, description="Empty if there is none.")
 
 
 class Nothing(Input):
@@ -113,13 +113,13 @@ class Said(Face):
 
 @operation("commons", title="Add a partner", input=NewPartner, output=ReviewFace, command="add", **IN_PERSON)
 def add_partner(partners: Partners, actor: Actor, given: NewPartner) -> dict[str, Any]:
-    """Connect to a partner and show its tools. Nothing of it is asked before somebody approves it."""
+    """Connect to a partner and show its tools. None is called before it is approved."""
     return shown(partners.add(actor.author, given.name, given.url, title=given.title, search=given.search))
 
 
 @operation("commons", title="List partners", input=Nothing, output=PartnerRows, command="list", **IN_PERSON)
 def list_partners(partners: Partners, actor: Actor, _: Nothing) -> dict[str, Any]:
-    """Ask each partner for its tools, and show what has changed since somebody approved them."""
+    """List partners and their tools, with changes since their approval."""
 
     def row(partner: Partner) -> dict[str, Any]:
         try:
@@ -138,7 +138,7 @@ def list_partners(partners: Partners, actor: Actor, _: Nothing) -> dict[str, Any
 
 @operation("commons", title="Look at a partner", input=OnePartner, output=ReviewFace, **IN_PERSON)
 def review_partner(partners: Partners, actor: Actor, given: OnePartner) -> dict[str, Any]:
-    """Ask a partner for its tools now, and show what is new or has changed."""
+    """List the tools of a partner now, with new and changed ones."""
     return shown(partners.review(actor.author, given.name))
 
 
@@ -154,16 +154,16 @@ def approve_tools(partners: Partners, actor: Actor, given: Approval) -> dict[str
 
 @operation("commons", title="Remove a partner", input=OnePartner, output=Said, command="remove", **IN_PERSON)
 def remove_partner(partners: Partners, actor: Actor, given: OnePartner) -> dict[str, str]:
-    """Remove a partner, with what was approved of it and everybody's sign-in there."""
+    """Remove a partner, with its approvals and all sign-ins there."""
     partners.remove(actor.author, given.name)
     return {"message": f"{given.name} was removed."}
 
 
 @operation("commons", title="Name a client", input=NewClient, output=Said, **IN_PERSON)
 def name_client(partners: Partners, actor: Actor, given: NewClient) -> dict[str, str]:
-    """Say as which client a partner's authorization server knows this deployment, where it takes no other."""
+    """Set the OAuth client of this deployment at a partner whose server does not register clients itself."""
     if partners.sign_ins is None:
-        raise Conflict("Nobody signs in at partners here.")
+        raise Conflict("Sign-in at partners is disabled here.")
     partner = partners.get(actor.author.organisation, given.name)
     server = partners.sign_ins.name_client(actor.author, partner, given.client_id, given.client_secret)
     return {"message": f"People sign in at {server} as users of {given.client_id}."}
@@ -171,7 +171,7 @@ def name_client(partners: Partners, actor: Actor, given: NewClient) -> dict[str,
 
 @operation("commons", title="Sign out at a partner", input=OnePartner, output=Said, tool=False)
 def sign_out_at_partner(partners: Partners, actor: Actor, given: OnePartner) -> dict[str, str]:
-    """Forget your sign-in at a partner, and revoke it there."""
+    """Delete your sign-in at a partner, and revoke it there."""
     if partners.sign_ins is not None:
         partners.sign_ins.sign_out(actor.author, partners.get(actor.author.organisation, given.name))
     return {"message": f"You are signed out at {given.name}."}

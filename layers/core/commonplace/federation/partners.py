@@ -127,7 +127,7 @@ class Partners:
         if not NAME.fullmatch(name):
             raise InvalidInput(
                 f"{cleaned(name, 40)} cannot be the name of a partner.",
-                hint="Take 1 to 23 of a-z, digits and single hyphens, such as dao-primitives.",
+                hint="Use 1 to 23 of a-z, digits and single hyphens, such as dao-primitives.",
                 field="name",
             )
         if not fetchable(url, loopback=self.loopback):
@@ -166,7 +166,7 @@ class Partners:
 
         def decide(change: Change) -> None:
             if self.records.get(author.organisation, PARTNERS, name) is not None:
-                raise Conflict(f"There is a partner {name} already.", hint="Remove it first, or take another name.")
+                raise Conflict(f"There is a partner {name} already.", hint="Remove it first, or use another name.")
             self._clear(author.organisation, name)  # of one whose removal did not come to its end
             change.add(PARTNERS, partner)
             change.record(author.record("partner added", self.clock(), partner=name, url=url))
@@ -283,7 +283,7 @@ class Partners:
             raise
         except PartnerFailed as error:
             hint = HINTS.get(error.reason, "Try again, or ask who runs it.")
-            raise PartnerDown(f"{partner.title} gave no list of tools ({error.reason}).", hint=hint) from None
+            raise PartnerDown(f"{partner.title} did not list its tools ({error.reason}).", hint=hint) from None
 
     def compare(self, organisation: str, partner: Partner, listed: Sequence[Mapping[str, Any]]) -> Review:
         """Store what a partner lists now beside what was approved.

@@ -159,8 +159,8 @@ class SignIns:
         server = self.discover(partner)
         if partner.issuer and server.issuer != partner.issuer:
             raise Forbidden(
-                f"{partner.title} sends people to another server by now: {server.issuer[:200]}",
-                hint="Somebody who may add partners has to compare it first, on its page.",
+                f"{partner.title} now uses another authorization server: {server.issuer[:200]}",
+                hint="An administrator of partners has to review it first, on its page.",
             )
         self.accept(author, partner, server)
         state, verifier = fresh(), secrets.token_urlsafe(48)
@@ -206,7 +206,7 @@ class SignIns:
 
     def finish(self, author: Author, partner: Partner, pending: Pending, code: str, issuer: str) -> None:
         """Exchange the code of a sign-in, and store the tokens. Raises Forbidden, InvalidInput, and NotFound for a
-        partner that was removed meanwhile."""
+        partner that was removed in the meantime."""
         from commonplace.federation.client import oauth
 
         values = self._opened(pending.sealed, "sign-in", author, partner)
@@ -222,11 +222,11 @@ class SignIns:
             given = connections.run(oauth.token(connections.http, server, client, form))
         except PartnerFailed as error:
             self._unknown(author, partner, error)
-            raise InvalidInput(f"{partner.title} gave no token ({error.reason}).", hint="Sign in once more.") from None
+            raise InvalidInput(f"{partner.title} issued no token ({error.reason}).", hint="Sign in again.") from None
 
         def decide(change: Change) -> None:
             if (now := self.records.get(author.organisation, PARTNERS, partner.id)) is None or now.url != partner.url:
-                raise NotFound(f"{partner.title} was removed meanwhile.")
+                raise NotFound(f"{partner.title} was removed in the meantime.")
             # Another sign-in of the same person gives way: the newest consent counts.
             grant = Grant(given.access_token, given.refresh_token or "", server, client)
             token = self._token(author, partner, grant, given)

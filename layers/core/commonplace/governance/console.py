@@ -509,7 +509,7 @@ class GovernancePages:
         known = store.records.get(slug, INVITATIONS, digest(secret)) if is_organisation(slug) else None
         if known is None or known.expires_at <= store.clock():
             hint = "If you used it, look under Organisations in the console; else ask its sender for a new one."
-            raise NotFound("This invitation is not valid any more.", hint=hint)
+            raise NotFound("This invitation is no longer valid.", hint=hint)
         about = f"You are invited to {store.organisation(slug).name}. Its members see the name that you write here."
         return {"title": "Become a member", "about": about, "forms": {"accept_invitation": {"secret": secret}}}
 

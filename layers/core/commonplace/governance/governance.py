@@ -79,7 +79,7 @@ class Governance:
     def account(self, actor: Actor) -> str:
         """Return the account of somebody who is here in person. Raises Forbidden for tokens, which act for others."""
         if actor.principal.grant is not None or not actor.principal.account:
-            raise Forbidden("This takes a person who is signed in.", hint="Sign in to the console.")
+            raise Forbidden("This requires a person who is signed in.", hint="Sign in to the console.")
         return actor.principal.account
 
     def process(self, access: Access, id: str) -> Process:

@@ -402,7 +402,7 @@ def entered(governance: Governance, actor: Actor, request: Any, kind: Kind) -> R
     """Return the reading of whoever asks. Raises NotFound, and Forbidden for a kind that a token does not reach."""
     access = governance.access(actor, request.orga_id)
     if not access.touches(kind):
-        raise Forbidden(f"This token does not reach {kind}.", hint="Its member chose so, and can consent anew.")
+        raise Forbidden(f"This token does not reach {kind}.", hint="Its member excluded them, and can consent again.")
     return Reading(governance, access)
 
 

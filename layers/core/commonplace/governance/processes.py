@@ -268,7 +268,7 @@ def move_on(
         # An objection goes with the member who made it.
         if against := sorted(one.name for one in objectors if one.left_at is None):
             ways = "go back to clarification or withdraw it" if process.kind == "topic" else "end it without election"
-            raise Conflict("An objection is open.", hint=f"{', '.join(against)} can answer anew; or {ways}.")
+            raise Conflict("An objection is open.", hint=f"{', '.join(against)} can answer again; or {ways}.")
     if phase in model.ENDED:
         now = replace(now, outcome=outcome, changes=changes, ended_at=min(act.at, process.deadline or act.at))
         kind, difference = process.kind, ({"phase": process.phase}, _result(act, now, answers))

@@ -22,7 +22,7 @@ class SearchArguments(Arguments):
     query: str = Field(min_length=MIN_QUERY, max_length=MAX_QUERY, description="Words, or what it is about")
     channel_id: str | None = Field(None, max_length=200, description="Only in this channel")
     limit: int = Field(USUAL, ge=1, le=MOST)
-    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS, description="next of the answer before")
+    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS, description="next of the previous answer")
 
 
 class MessageHit(Part):

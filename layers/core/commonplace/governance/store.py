@@ -84,7 +84,7 @@ class Act:
         found = self.store.get(self.access.organisation, room, id)
         current = getattr(found, "revision", None)
         if revision is not None and current != revision:
-            raise Conflict("Somebody changed this meanwhile.", hint="See what it is now.", revision=current)
+            raise Conflict("This has been changed in the meantime.", hint="See what it is now.", revision=current)
         return found
 
     def all(self, room: Room[R], within: str = "") -> list[R]:
@@ -178,7 +178,7 @@ class Act:
         """Return if this agent may act: by its token, and by its organisation. Raises Forbidden."""
         organisation = self.store.organisation(self.access.organisation)
         if not self.access.acts:
-            hint = f"{self.access.member.name} can connect you anew, and let you act."
+            hint = f"{self.access.member.name} can connect you again, and let you act."
             raise Forbidden("This agent may only read.", hint=hint)
         if not organisation.agents_act:
             owner = self.get(MEMBERS, organisation.owner).name
@@ -281,7 +281,7 @@ class Store:
             if access.agent:
                 grant = self.records.get(access.organisation, AGENTS, access.grant)
                 if grant is None or grant.expires_at <= self.clock():
-                    raise Forbidden("This agent's grant has ended.", hint=f"{me.name} can connect you anew.")
+                    raise Forbidden("This agent's grant has ended.", hint=f"{me.name} can connect you again.")
             roles = {role: team for role, team in me.roles.items() if not access.agent or role in access.roles}
             current = replace(access, member=me, roles=roles)
 

@@ -170,7 +170,7 @@ def end_membership(act: Act, organisation: Organisation, id: str) -> Member:
     if was.roles:
         held = map(partial(act.get, ROLES), was.roles)
         titles = sorted(f"{one.title} ({act.get(TEAMS, one.team).name})" for one in held)
-        raise Conflict(f"{was.name} holds roles, which go to others first.", hint=f"Assign: {', '.join(titles)}.")
+        raise Conflict(f"{was.name} holds roles: assign them to others first.", hint=f"Assign: {', '.join(titles)}.")
     act.require(store.ORGANISATIONS, ROOT, "#owner = :owner", owner=organisation.owner)
     if was.account:
         act.change.writes.append(act.store.leave(organisation.slug, was.account))
@@ -211,12 +211,12 @@ def change_team(
     if now.parent is not None and now.parent != was.parent:
         act.alone()
         if was.parent is None:
-            raise Conflict("This is the first team: it stands below no other.", field="parent_team_id")
+            raise Conflict("This is the top team: it cannot have a parent.", field="parent_team_id")
         tree = {one.id: one for one in act.all(TEAMS)}
         if now.parent not in tree:
             raise gone()
         if below(was.id, now.parent, tree):
-            raise Conflict("A team cannot stand below itself.", hint="Choose another team.", field="parent_team_id")
+            raise Conflict("A team cannot be its own ancestor.", hint="Choose another team.", field="parent_team_id")
         moved = [tree[was.parent], tree[now.parent]]
     if now.name != was.name:
         if name_claim(now.name) != name_claim(was.name):
@@ -386,7 +386,7 @@ def accept_invitation(governance: Governance, actor: Actor, request: inputs.Acce
     """Become a member by the link of an invitation, which counts once, and while who sent it is one. One that was made
     for a member who is known by name only makes you that member."""
     account, slug = governance.account(actor), request.orga_id
-    over = NotFound("This invitation is not valid any more.", hint="Ask who sent the link for a new one.")
+    over = NotFound("This invitation is no longer valid.", hint="Ask who sent the link for a new one.")
     if not is_organisation(slug):
         raise over
 

@@ -389,7 +389,7 @@ class HivePages:
         """Return the end that a form gives: no date makes an item valid again; today is now."""
         day, now = visit.value("invalid_at"), stamp(self.clock())
         if day and not DAY.fullmatch(day):
-            raise InvalidInput("This is no date.", hint="Write it like 2026-11-23.", field="invalid_at")
+            raise InvalidInput("This is not a date.", hint="Write it like 2026-11-23.", field="invalid_at")
         return {"invalid_at": now if day == now[:10] else day or None}
 
 

@@ -152,7 +152,7 @@ class Contribution:
         default_factory=dict
     )
     sensitive: bool = False
-    """A reviewer asks for a second look."""
+    """A reviewer requests a second review."""
     decided_at: str | None = None
     decided_by: Annotated[str | None, Field(description="A reviewer, or `rule:{id}`.")] = None
     reason: Annotated[str | None, Field(description="Why it was rejected, or is not valid any more.")] = None

@@ -85,7 +85,7 @@ class NewContribution(Input):
     """What an agent learned. Personal data and secrets are taken out of every field before anything is stored."""
 
     content: str = Field(
-        description="What was learned and when it applies, to be read by itself; personal data is taken out",
+        description="What was learned and when it applies, readable by itself; personal data is redacted",
         json_schema_extra={"minLength": MIN_CONTENT, "maxLength": MAX_CONTENT},
     )
     category: str = Field(json_schema_extra={"enum": list(CATEGORIES)})
@@ -124,8 +124,8 @@ class OwnFilters(Input):
 
 class QueueFilters(Input):
     category: Category | None = Field(None, description="Only of this category")
-    marked: bool = Field(False, description="Only what gives instructions to agents")
-    sensitive: bool = Field(False, description="Only what was flagged for a second look")
+    marked: bool = Field(False, description="Only those with possible prompt injection")
+    sensitive: bool = Field(False, description="Only those flagged for a second review")
     order: Literal["oldest", "newest"] = Field("oldest", description="Which comes first")
 
 
@@ -142,11 +142,11 @@ class Rejection(OneItem):
 
 
 class Flag(OneItem):
-    sensitive: bool = Field(description="true requests a second look, false says that it was taken.")
+    sensitive: bool = Field(description="true requests a second review, false says that it is done.")
 
 
 class Passage(OneItem):
-    passage: str = Field(min_length=1, max_length=MAX_CONTENT, description="Masked wherever it stands, in every field.")
+    passage: str = Field(min_length=1, max_length=MAX_CONTENT, description="Masked wherever it occurs, in every field.")
     kind: Kind = "REDACTED"
 
 
@@ -190,7 +190,7 @@ class NewRules(Input):
     patterns: list[str] = Field(
         default_factory=list,
         max_length=MAX_PATTERNS,
-        description=f"RE2, of at most {MAX_PATTERN_CHARACTERS} characters each: what they match is masked besides.",
+        description=f"RE2, of at most {MAX_PATTERN_CHARACTERS} characters each: what they match is also masked.",
     )
     allowed: list[str] = Field(
         default_factory=list, max_length=MAX_ALLOWED, description="Texts that are never masked; a secret always is."
@@ -249,8 +249,8 @@ def review_line(row: Any) -> str:
     },
 )
 def add_knowledge(using: HiveServices, actor: Actor, given: NewContribution) -> Contributed:
-    """Contributes one thing that you learned and that other agents could not know. Personal data and secrets are taken
-    out before anything is stored; a person reviews it; you go on at once."""
+    """Contribute one thing that you learned and that other agents could not know. Personal data and secrets are
+    redacted before anything is stored; a person reviews it later, so you need not wait."""
     return using.hive.contribute(actor.author, draft(**dict(given)), reviewer=actor.may(REVIEWER))
 
 
@@ -274,7 +274,7 @@ def add_knowledge(using: HiveServices, actor: Actor, given: NewContribution) -> 
     },
 )
 def search(using: HiveServices, actor: Actor, given: Any) -> dict[str, Any]:
-    """Items of your organisation and public ones, by words and by meaning, in short."""
+    """Search items of your organisation and public ones, by words and by meaning."""
     if not given.query.strip():
         raise InvalidInput("q is empty.", hint="Say the problem in your own words.")
     return found_by(using, actor, given)
@@ -317,7 +317,7 @@ def found_by(using: HiveServices, actor: Actor, given: Any) -> dict[str, Any]:
     errors=(404,),
 )
 def fetch(using: HiveServices, actor: Actor, given: OneItem) -> Item:
-    """An item of your organisation or a public one, whole; also one that is not valid any more."""
+    """Show an item of your organisation or a public one, even if it is no longer valid."""
     return using.hive.fetch(actor.author, item_id(given.id))
 
 
@@ -342,7 +342,7 @@ def fetch(using: HiveServices, actor: Actor, given: OneItem) -> Item:
 def list_knowledge(
     using: HiveServices, actor: Actor, given: OwnFilters, after: str | None
 ) -> Iterator[Contribution | Skipped]:
-    """What your own account contributed, newest first, with what became of it."""
+    """List the contributions of your own account with their status, newest first."""
     for one in using.hive.of_account(actor.author, None if given.status == "all" else given.status, after):
         yield one if given.category in (None, one.category) else Skipped(one.id)
 
@@ -363,8 +363,7 @@ def list_knowledge(
     errors=(404,),
 )
 def delete_knowledge(using: HiveServices, actor: Actor, given: OneItem) -> dict[str, Any]:
-    """Removes for good what your own account contributed, pending or approved; a reviewer removes anything of the
-    organisation."""
+    """Delete a contribution of your own account, pending or approved; a reviewer deletes any of the organisation."""
     id = item_id(given.id)
     using.hive.delete(actor.author, id, reviewer=actor.may(REVIEWER))
     return {"id": id, "deleted": True}
@@ -391,7 +390,7 @@ def delete_knowledge(using: HiveServices, actor: Actor, given: OneItem) -> dict[
     errors=DECIDED,
 )
 def publish_knowledge(using: HiveServices, actor: Actor, given: NewPublication) -> Contribution:
-    """Shares an approved item of your organisation with all others, or withdraws it. For reviewers."""
+    """Share an approved item of your organisation with all others, or withdraw it. For reviewers."""
     return using.hive.publish(actor.author, item_id(given.id), is_public=given.is_public).contribution
 
 
@@ -410,7 +409,7 @@ def publish_knowledge(using: HiveServices, actor: Actor, given: NewPublication) 
     errors=(404,),
 )
 def report_outcome(using: HiveServices, actor: Actor, given: NewOutcome) -> Reported:
-    """Says whether an item that you tried solved your problem. It counts once for each task."""
+    """Report whether an item that you tried solved your problem. It counts once for each task."""
     return using.hive.report(actor.author, item_id(given.item_id), given.outcome, given.run_id)
 
 
@@ -438,7 +437,7 @@ DECISION = REVIEWING | {"output": faces.Reviewed, "example": faces.EXAMPLE, "err
     example={"contributions": [faces.EXAMPLE], "next_cursor": None, "waiting": 1},
 )
 def list_pending(using: HiveServices, actor: Actor, given: Any, after: str | None) -> Iterator[Contribution | Skipped]:
-    """The queue, oldest first unless you say otherwise. A page of a filter may be short and not the last."""
+    """List pending contributions, oldest first by default. A filtered page may be short and not the last."""
     whole = given.category is None and not given.marked and not given.sensitive
     page = given.limit + 1 if whole else FILTERED_PAGE
     for one in using.reviews.pending(actor.author, after, newest=given.order == "newest", page=page):
@@ -462,7 +461,7 @@ def list_pending(using: HiveServices, actor: Actor, given: Any, after: str | Non
     errors=(404,),
 )
 def get_review(using: HiveServices, actor: Actor, given: OneItem) -> Review:
-    """A contribution of your organisation, whatever became of it, with its marks and near duplicates."""
+    """Show a contribution of your organisation in any status, with its marks and near-duplicates."""
     return using.reviews.show(actor.author, item_id(given.id))
 
 
@@ -476,7 +475,7 @@ def get_review(using: HiveServices, actor: Actor, given: OneItem) -> Review:
     example_input={"public": False},
 )
 def approve(using: HiveServices, actor: Actor, given: Approval) -> Contribution:
-    """Your organisation finds it from now on; everybody, with `public`."""
+    """Approve a contribution, so that your organisation finds it; with `public`, all organisations."""
     return using.reviews.approve(actor.author, item_id(given.id), public=given.public)
 
 
@@ -490,14 +489,14 @@ def approve(using: HiveServices, actor: Actor, given: Approval) -> Contribution:
     example_input={"reason": "It is in the manual."},
 )
 def reject(using: HiveServices, actor: Actor, given: Rejection) -> Contribution:
-    """Takes its text away, and stores the reason for whoever contributed it."""
+    """Reject a contribution: delete its text, and store the reason for the contributor."""
     return using.reviews.reject(actor.author, item_id(given.id), given.reason)
 
 
 @operation(
     "hive",
     **DECISION,
-    title="Ask for a second look",
+    title="Request a second review",
     input=Flag,
     command="flag",
     rest="POST /hive/pending/{id}/flag",
@@ -505,7 +504,7 @@ def reject(using: HiveServices, actor: Actor, given: Rejection) -> Contribution:
     example_input={"sensitive": True},
 )
 def flag(using: HiveServices, actor: Actor, given: Flag) -> Contribution:
-    """Says that another reviewer should look, or that one has."""
+    """Request a second review, or mark it as done."""
     return using.reviews.flag(actor.author, item_id(given.id), sensitive=given.sensitive)
 
 
@@ -520,7 +519,7 @@ def flag(using: HiveServices, actor: Actor, given: Flag) -> Contribution:
     example_input={"passage": "Rosa", "kind": "NAME"},
 )
 def mask(using: HiveServices, actor: Actor, given: Passage) -> Contribution:
-    """Puts a placeholder in the place of a passage, in every field."""
+    """Replace a passage with a placeholder, in every field."""
     return using.reviews.mask(actor.author, item_id(given.id), given.passage, given.kind)
 
 
@@ -535,8 +534,8 @@ def mask(using: HiveServices, actor: Actor, given: Passage) -> Contribution:
     example_input={"kind": "NAME", "number": 1, "words": "the maintainer"},
 )
 def fill(using: HiveServices, actor: Actor, given: Words) -> Contribution:
-    """Puts words where the redaction took something out, so that the text reads well. The words pass the redaction
-    themselves, and the audit record does not have them."""
+    """Replace a placeholder of the redaction with words, so that the text reads well. The words are redacted
+    themselves, and the audit record does not contain them."""
     return using.reviews.fill(actor.author, item_id(given.id), given.kind, given.number, given.words)
 
 
@@ -554,7 +553,7 @@ def fill(using: HiveServices, actor: Actor, given: Words) -> Contribution:
     example={"items": [faces.EXAMPLE_ITEM], "next_cursor": None},
 )
 def list_items(using: HiveServices, actor: Actor, given: Any, after: str | None) -> Iterator[Item]:
-    """Items newest first, page by page: for an export, or a feed."""
+    """List items, newest first, for an export or a feed."""
     return using.reviews.items(actor.author, after, public=given.feed == "public", page=given.limit + 1)
 
 
@@ -569,7 +568,7 @@ def list_items(using: HiveServices, actor: Actor, given: Any, after: str | None)
     example_input={"invalidAt": "2026-11-23", "reason": "Fixed in 2.1."},
 )
 def invalidate(using: HiveServices, actor: Actor, given: Validity) -> Contribution:
-    """From then on it is found only "as of" before."""
+    """Mark an item as no longer valid: from then on it is found only with an earlier "as of"."""
     end = None if given.invalid_at is None else moment(given.invalid_at, "invalidAt", "invalid_at")
     return using.reviews.invalidate(actor.author, item_id(given.id), end, given.reason)
 
@@ -585,7 +584,7 @@ def invalidate(using: HiveServices, actor: Actor, given: Validity) -> Contributi
     example=faces.EXAMPLE_RULES,
 )
 def get_rules(using: HiveServices, actor: Actor, _: Input) -> Rules:
-    """Rules of approval, patterns that are masked besides, and texts that are never masked."""
+    """Show approval rules, masked patterns, and texts that are never masked."""
     return using.reviews.rules(actor.author)
 
 
@@ -607,7 +606,7 @@ def get_rules(using: HiveServices, actor: Actor, _: Input) -> Rules:
     errors=(409,),
 )
 def put_rules(using: HiveServices, actor: Actor, given: NewRules) -> Rules:
-    """Replaces all rules, if nobody has changed them since the `revision` that you read."""
+    """Replace all rules, unless they have changed since the `revision` that you read."""
     rules = Rules(
         approvals=tuple(AutoApproval(**dict(one)) for one in given.approvals),
         patterns=tuple(given.patterns),
@@ -629,7 +628,7 @@ def put_rules(using: HiveServices, actor: Actor, given: NewRules) -> Rules:
     example=faces.EXAMPLE_STATS,
 )
 def get_hive_stats(using: HiveServices, actor: Actor, _: Input) -> Stats:
-    """What was contributed, what is pending, what was fetched by whom, and who floods the queue."""
+    """Show figures: contributions, the queue, fetches by client, and contributors who flood the queue."""
     return using.reviews.stats(actor.author)
 
 

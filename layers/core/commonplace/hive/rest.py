@@ -18,11 +18,11 @@ DESCRIPTION = """\
 """
 
 REFUSALS = {
-    400: Refusal("The body cannot be read.", "BAD_REQUEST", "The request cannot be read."),
+    400: Refusal("The body cannot be read.", "BAD_REQUEST", "The request is malformed."),
     403: Refusal(
         "The token lacks a scope, which `WWW-Authenticate` names, or the account a role.",
         "FORBIDDEN",
-        "This takes the scope hive:write.",
+        "This requires the scope hive:write.",
         {"hint": "Ask for it, and come again."},
     ),
     404: Refusal(

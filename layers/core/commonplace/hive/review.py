@@ -101,7 +101,7 @@ class Reviews:
         return self._replace(author, rejected(was, self._parts.now(), author.name, _reason(reason)), was, "hive.reject")
 
     def flag(self, author: Author, id: ItemId, *, sensitive: bool) -> Contribution:
-        """Asks for a second look, or says that it was taken. Raises as `approve`."""
+        """Requests a second review, or says that it was taken. Raises as `approve`."""
         was = self._pending(author, id)
         flagged = replace(was, sensitive=sensitive, revision=was.revision + 1)
         return was if was.sensitive == sensitive else self._replace(author, flagged, was, "hive.flag")
@@ -116,7 +116,7 @@ class Reviews:
         fields = (was.content, *was.tags, *filter(None, (was.framework, was.language, was.version, was.run_id)))
         found = sum(field.count(passage) for field in fields) if passage else 0
         if not found:
-            raise InvalidInput("This passage does not stand in the contribution.", hint="Copy it as it is written.")
+            raise InvalidInput("This passage is not in the contribution.", hint="Copy it as it is written.")
 
         def masked(text: str) -> str:
             return text.replace(passage, f"[{kind}]")
@@ -157,7 +157,7 @@ class Reviews:
         policy = replace(self._parts.policy, patterns=rules.patterns, allowed=rules.allowed)
         redacted = self._parts.redactor.redact({"content": content, "words": words}, policy)
         if not words or redacted.fields != {"content": content, "words": words}:
-            raise InvalidInput("These words are personal data, or read as such.", hint="Say it without naming anybody.")
+            raise InvalidInput("These words look like personal data.", hint="Rephrase it without names.")
         contribution = replace(
             was,
             content=content,
@@ -198,7 +198,7 @@ class Reviews:
         """
         was = self._store.rules(author.organisation)
         if was.revision != rules.revision:
-            raise Conflict("Somebody else has changed the rules meanwhile.", hint="Read them again, then change them.")
+            raise Conflict("The rules have been changed in the meantime.", hint="Read them again, then change them.")
         _check_rules(rules)
         if rules.patterns and (invalid := self._parts.invalid_patterns(rules.patterns)):
             raise _invalid(invalid)
@@ -207,7 +207,7 @@ class Reviews:
         try:
             self._store.put_rules(author.organisation, new, was, record)
         except Decided:
-            raise Conflict("Somebody else has changed the rules meanwhile.", hint="Read them again.") from None
+            raise Conflict("The rules have been changed in the meantime.", hint="Read them again.") from None
         return new
 
     def stats(self, author: Author) -> Stats:

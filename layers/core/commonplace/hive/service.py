@@ -387,9 +387,7 @@ def _check_size(draft: Draft) -> None:
             f"A contribution has at most {MAX_CONTENT:,} characters.", hint="Contribute its parts one by one."
         )
     if any(_HALF_A_CHARACTER.search(text) for text in _fields(draft).values()):
-        raise InvalidInput(
-            "A text holds half a character (a lone surrogate).", hint="Send whole characters, as UTF-8 has them."
-        )
+        raise InvalidInput("A text contains a lone surrogate.", hint="Send whole characters, as UTF-8 has them.")
 
 
 def _too_short() -> InvalidInput:

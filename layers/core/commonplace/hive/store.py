@@ -236,7 +236,7 @@ class DynamoContributions:
             outcomes = room(organisation, "outcomes")
             left = self._table.query(outcomes, "begins_with(sk, :id)", {"id": f"{id}#"}, ProjectionExpression="sk")
             if self._table.write_many([self._table.delete(key(outcomes, item["sk"])) for item in left]):
-                raise Unavailable("Concurrent changes of the same contributions keep winning.", retry_after_seconds=1)
+                raise Unavailable("There were concurrent changes of the same contributions.", retry_after_seconds=1)
         return found
 
     def report(self, report: Report, audit: AuditRecord) -> Reported:

@@ -62,10 +62,10 @@ class IdTokens:
         try:
             JWTClaimsRegistry(int(self.clock()), LEEWAY_SECONDS, **needed | also).validate(claims)
         except JoseError:
-            raise refused("The answer is for somebody else, or not of this time or this sign-in.") from None
+            raise refused("The ID token is not valid: audience, time or nonce do not match.") from None
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if (several or "azp" in claims) and claims.get("azp") != client:
-            raise refused("The answer is for somebody else.")
+            raise refused("The ID token has another audience.")
         return claims
 
     def _signed(self, token: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def profile_of(claims: Mapping[str, Any], issuer: str) -> Profile:
     """The account behind an ID token, or an answer about userinfo. Raises Forbidden without a usable `sub`."""
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= 255:
-        raise refused("The answer does not say who is there.")
+        raise refused("The ID token has no subject.")
     names = (claims.get(key) for key in ("name", "preferred_username", "email"))
     name = next((one for one in names if isinstance(one, str) and one.strip()), None)
     told = sorted({one for key in CLAIMS for one in _claims_of(key, claims)})[:MAX_CLAIMS]
@@ -105,7 +105,7 @@ def _claims_of(key: str, claims: Mapping[str, Any]) -> Iterator[str]:
 
 
 def refused(message: str) -> Forbidden:
-    return Forbidden(message, hint="Begin the sign-in anew.")
+    return Forbidden(message, hint="Start the sign-in again.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ class OidcSignIn:
         Raises BadRequest for a `next_path` that is not ours, Unavailable.
         """
         if not is_own_path(next_path):
-            raise BadRequest("This sign-in does not say what it is for.", hint="Begin where you came from.")
+            raise BadRequest("This sign-in has no target.", hint="Start again from the page or app you came from.")
         metadata = self.provider.metadata()
         state, nonce, verifier = fresh(), fresh(), fresh()
         waiting = {"nonce": nonce, "verifier": verifier, "next": next_path}
@@ -226,7 +226,7 @@ class OidcSignIn:
         if (named is not None or metadata.names_itself) and named != metadata.issuer:
             raise refused("The answer came from another provider.")
         if "code" not in query:
-            raise refused("The provider did not sign anybody in.")
+            raise refused("The sign-in at the provider failed.")
         tokens = self.provider.exchange(query["code"], waiting["verifier"], self._redirect_uri)
         if tokens is None:
             raise refused("The provider did not confirm the sign-in.")

@@ -168,7 +168,7 @@ class ProviderSessions(StoredClaims):
                 continue
             with suppress(Lost):
                 return self._young(*self._read_again(profile, record, held, now), now)
-        raise Unavailable("The identity provider is being asked already.", retry_after_seconds=2)
+        raise Unavailable("The identity provider is already being queried.", retry_after_seconds=2)
 
     def _read_again(
         self, profile: Profile, record: ProviderSession, held: _Held, now: int

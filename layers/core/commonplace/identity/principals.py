@@ -212,7 +212,7 @@ def author(principal: Principal, address: str) -> Author:
     if principal.organisation is None:
         raise Forbidden(
             "This account belongs to no organisation, so there is nothing here that it could reach.",
-            hint="Ask whoever runs this deployment for a role of your organisation.",
+            hint="Ask an operator of this deployment for a role of your organisation.",
         )
     subject = principal.subject or ""
     nobody = principal.display_name if principal.account is None else None

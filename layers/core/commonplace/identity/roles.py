@@ -218,8 +218,8 @@ def hat_id(path: str) -> int:
     """
     parts = path.split(".")
     if not all(re.fullmatch(r"[1-9][0-9]{0,9}", part) for part in parts) or len(parts) > 15:
-        raise RoleMapError(f"{path[:80]!r} is no hat: it must be numbers with dots between them, such as 30.3.1")
+        raise RoleMapError(f"{path[:80]!r} is not a hat: it must be numbers with dots between them, such as 30.3.1")
     top, *rest = (int(part) for part in parts)
     if top >= 1 << 32 or any(one >= 1 << 16 for one in rest):
-        raise RoleMapError(f"{path[:80]!r} is no hat: a tree is below 2^32, a level below 2^16")
+        raise RoleMapError(f"{path[:80]!r} is not a hat: a tree is below 2^32, a level below 2^16")
     return top << 224 | sum(one << 208 - 16 * level for level, one in enumerate(rest))

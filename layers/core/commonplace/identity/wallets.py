@@ -209,7 +209,7 @@ class SignInRefused(Forbidden):
 
     def __init__(self, reason: str) -> None:
         if reason == NO_CHAIN:
-            super().__init__(_WITHOUT_A_CHAIN, hint="Use another wallet, or have this one's chain asked.")
+            super().__init__(_WITHOUT_A_CHAIN, hint="Use another wallet, or configure an endpoint of its chain.")
         else:
             super().__init__("The signature was not accepted.", hint="Start the sign-in again and sign the new text.")
         self.reason = reason
@@ -219,7 +219,7 @@ class SignInUnreadable(BadRequest):
     """The request to sign in is malformed. `reason` as of SignInRefused."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__("The request cannot be read.", hint="Send {id, signature} for the text that /siwe/nonce gave.")
+        super().__init__("The request is malformed.", hint="Send {id, signature} for the text of /siwe/nonce.")
         self.reason = reason
 
 

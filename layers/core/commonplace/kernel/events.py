@@ -31,7 +31,7 @@ def keys_of(body: str) -> tuple[str, ...]:
     if notification.records is None:
         if notification.event == "s3:TestEvent":
             return ()
-        raise ValueError("the message is no notification of S3")
+        raise ValueError("the message is not a notification of S3")
     return tuple(unquote_plus(record.key) for record in notification.records)
 
 

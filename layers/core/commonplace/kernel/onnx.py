@@ -117,7 +117,7 @@ def _options(path: Path) -> Options:
     try:
         given: Any = json.loads(path.read_bytes())
     except ValueError as error:
-        raise SettingsError(f"{path} is no JSON.") from error
+        raise SettingsError(f"{path} is not JSON.") from error
     if not isinstance(given, dict) or given.keys() - _KEYS.keys():
         raise SettingsError(f"{path} is a JSON object with no other keys than {', '.join(_KEYS)}.")
     for key, value in given.items():
@@ -211,7 +211,7 @@ def _session(folder: ModelFolder, threads: int) -> Any:
     try:
         return runtime.InferenceSession(str(folder.model), options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise SettingsError(f"{folder.model} is no ONNX model that can be run here.") from error
+        raise SettingsError(f"{folder.model} is not an ONNX model that can be run here.") from error
 
 
 def _tokenizer(folder: ModelFolder) -> "Tokenizer":
@@ -220,7 +220,7 @@ def _tokenizer(folder: ModelFolder) -> "Tokenizer":
     try:
         return Tokenizer.from_str(folder.tokenizer.read_text(encoding="utf-8"))
     except Exception as error:
-        raise SettingsError(f"{folder.tokenizer} is no tokenizer that can be read.") from error
+        raise SettingsError(f"{folder.tokenizer} is not a tokenizer that can be read.") from error
 
 
 def _pad_id(tokenizer: "Tokenizer") -> int:

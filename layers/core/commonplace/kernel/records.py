@@ -173,4 +173,4 @@ class Records:
                 return result
             except Lost:
                 overtaken()
-        raise Unavailable("Concurrent changes of the same records keep winning.", retry_after_seconds=1)
+        raise Unavailable("There were concurrent changes of the same records.", retry_after_seconds=1)

@@ -54,7 +54,7 @@ Item = TypeVar("Item")
 class EntryFace(Face):
     id: str
     content: str
-    truncated: bool | None = Field(None, description="There is more: ask kb_get")
+    truncated: bool | None = Field(None, description="There is more: use kb_get")
     entry_type: EntryType
     roles: list[Role]
     tags: list[str]
@@ -101,7 +101,7 @@ class RelevancePart(Face):
 
 class WholeEntry(EntryFace):
     content_hash: str = Field(description="SHA-256 of the content, folded")
-    next_cursor: str | None = Field(None, description="Where the content goes on")
+    next_cursor: str | None = Field(None, description="Where the content continues")
     relevance: RelevancePart | None = Field(None, description="As kb_rate has it, 0 to 5")
     history: list[Version] | None = Field(None, description="Versions, the newest first")
 
@@ -129,7 +129,7 @@ class Listed(Face):
     entries: list[EntryFace]
     total: int
     total_is_least: bool | None = Field(None, description="There may be more: not all were counted")
-    next_offset: int | None = Field(None, description="Where the list goes on")
+    next_offset: int | None = Field(None, description="Where the list continues")
     next_cursor: str | None = Field(None, description="The same, for `cursor`, with the other arguments as they are")
 
 
@@ -139,7 +139,7 @@ class Figures(Face):
     by_role: dict[str, int]
     avg_confidence: float
     last_updated: str | None = None
-    cache_size: int = Field(description="Vectors kept")
+    cache_size: int = Field(description="Cached vectors")
     queries: dict[str, dict[str, int]] = Field(description="Searches by phase and role")
     recurrences: int = Field(description="How often a story learned again what another had")
     metrics: dict[str, Any] | None = None

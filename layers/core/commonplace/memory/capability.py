@@ -40,7 +40,7 @@ MEMORY = Capability(
         words={
             "read": "Search and read the team's memory",
             "write": "Add to the team's memory, import into it, change and delete what is in it",
-            "admin": "Look after the team's memory: compute anew what its searches compare",
+            "admin": "Look after the team's memory: rebuild what its searches compare",
         },
         tiers={"read": "member", "write": "member", "admin": "vibecoder"},
         kinds=("entries",),

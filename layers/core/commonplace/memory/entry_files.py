@@ -169,7 +169,7 @@ def read(text: str) -> list[Any]:
     """The entries as they are written, unchecked. Raises InvalidInput, and TooLarge for more than is read."""
     entries = listed(document(text))
     if not isinstance(entries, list):
-        raise InvalidInput("The YAML is no list of entries.", hint=_EXAMPLE)
+        raise InvalidInput("The YAML is not a list of entries.", hint=_EXAMPLE)
     if len(entries) > MAX_IMPORT:
         raise TooLarge(f"The YAML has more than {MAX_IMPORT:,} entries.", hint="Import it in several parts.")
     return entries
@@ -181,7 +181,7 @@ def listed(root: Any) -> Any:
         return root
     if unknown := [str(name) for name in root if name != "entries"]:
         hint = f"Only `entries` is read there, and not {unknown[0][:60]!r}. {_EXAMPLE}"
-        raise InvalidInput("The YAML has a field beside `entries`.", hint=hint)
+        raise InvalidInput("The YAML has fields other than `entries`.", hint=hint)
     return root.get("entries")
 
 
@@ -194,9 +194,9 @@ def document(text: str, *, max_bytes: int = MAX_BYTES, max_values: int = MAX_VAL
     except YamlError as error:
         # The place is reported and never the text.
         if error.reason == "values":
-            raise TooLarge("The YAML holds too many values.", hint="Import it in several parts.") from None
+            raise TooLarge("The YAML contains too many values.", hint="Import it in several parts.") from None
         if error.reason == "half-character":
-            raise InvalidInput("The YAML holds half a character.", hint="Send whole Unicode characters.") from None
+            raise InvalidInput("The YAML contains a lone surrogate.", hint="Send whole Unicode characters.") from None
         where = f" (line {error.line})" if error.line is not None else ""
         raise InvalidInput(f"{_REFUSED[error.reason]}{where}.", hint=_EXAMPLE) from None
 

@@ -487,7 +487,7 @@ class Rebuilding:
         self._vectors = parts.vectors
 
     def start(self, author: Author, batch_size: int, clear_cache: bool, enough: Enough) -> Rebuilt:
-        """Make vectors anew until there is `enough`; the rest becomes a job. One in progress is reported.
+        """Rebuild embeddings until there is `enough`; the rest becomes a job. One in progress is reported.
 
         The cache is cleared once the model has answered for the first batch: while it is away nothing is lost.
         Raises Conflict where there is no model, and Unavailable when it does not answer.

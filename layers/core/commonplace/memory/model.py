@@ -109,7 +109,7 @@ def content_of(text: str) -> str:
     if len(content.encode()) > MAX_CONTENT_BYTES or compatible_length(content) > MAX_CONTENT_BYTES:
         raise too_large
     if _CONTROL.search(content):
-        raise InvalidInput("`content` holds control characters.", hint="Send plain text or Markdown.", field="content")
+        raise InvalidInput("`content` contains control characters.", hint="Send text or Markdown.", field="content")
     return content
 
 
@@ -140,11 +140,11 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
         for one in level:
             if isinstance(one, float) and not math.isfinite(one):
                 raise InvalidInput(
-                    "`metadata` holds a number that is not finite.", hint="Give digits.", field="metadata"
+                    "`metadata` contains a number that is not finite.", hint="Give digits.", field="metadata"
                 )
             if isinstance(one, int) and abs(one) > EXACT_INTEGER:
                 raise InvalidInput(
-                    "`metadata` holds a number that readers would round.", hint="Give it as text.", field="metadata"
+                    "`metadata` contains a number that readers would round.", hint="Give it as text.", field="metadata"
                 )
         inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
         level = [one for values in inner for one in values]
@@ -158,11 +158,11 @@ def _tag(text: str) -> str:
     tag = " ".join(unicodedata.normalize("NFC", text).lower().split())
     if not tag or not tag.isprintable():
         raise InvalidInput(
-            "`tags` holds one that is empty.", hint="Give words, such as: routing, database, failure.", field="tags"
+            "`tags` contains an empty tag.", hint="Give words, such as: routing, database, failure.", field="tags"
         )
     if len(tag) > MAX_TAG_CHARACTERS:
         raise InvalidInput(
-            f"`tags` holds one of more than {MAX_TAG_CHARACTERS} characters.", hint="Shorten it.", field="tags"
+            f"`tags` contains one of more than {MAX_TAG_CHARACTERS} characters.", hint="Shorten it.", field="tags"
         )
     return tag
 
@@ -188,7 +188,7 @@ def _line(most: int) -> AfterValidator:
         if len(line) > most:
             raise ValueError(f"is longer than {most} characters", "Shorten it.")
         if not line.isprintable():
-            raise ValueError("holds control characters", "Give plain text.")
+            raise ValueError("contains control characters", "Give plain text.")
         return line or None
 
     return AfterValidator(line_of)
@@ -236,7 +236,7 @@ def _moment(value: Any) -> Any:
         time = datetime.fromisoformat(text)
         moment = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError("is no date or time", "Give 2026-11-24, or 2026-11-24T08:30:00Z.") from None
+        raise ValueError("is not a date or time", "Give 2026-11-24, or 2026-11-24T08:30:00Z.") from None
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -176,7 +176,7 @@ class MemoryServices:
 
 class SearchArguments(Input):
     query: Annotated[str, RestName("q")] = Field(description="A question or a task, in your own words")
-    role: Role | None = Field(None, description="Entries for this role, and for all; `all` is no filter")
+    role: Role | None = Field(None, description="Entries for this role, and for all; `all` is not a filter")
     tags: list[str] | None = Field(None, description="Entries with any of them")
     entry_type: EntryType | None = None
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
@@ -192,7 +192,7 @@ class SearchArguments(Input):
 
 class GetArguments(Input):
     id: str = Field(description="UUID of the entry")
-    cursor: str | None = Field(None, description="next_cursor of the part before, of a very long entry")
+    cursor: str | None = Field(None, description="next_cursor of the previous part of a very long entry")
     as_of: str | None = Field(None, description="As it was then: ISO date, at its end, or time")
     history: bool = Field(False, description="With its former versions, the 20 last ones")
 
@@ -203,7 +203,7 @@ class RelatedArguments(Input):
 
 
 class ListArguments(Input):
-    role: Role | None = Field(None, description="Entries for this role, and for all; `all` is no filter")
+    role: Role | None = Field(None, description="Entries for this role, and for all; `all` is not a filter")
     tags: list[str] | None = Field(None, description="Entries with all of them")
     entry_type: EntryType | None = None
     limit: int = Field(DEFAULT_LISTED, ge=1, le=MAX_LISTED)
@@ -235,10 +235,10 @@ class AddArguments(Input):
     source_file: str | None = None
     source_story: str | None = Field(None, description="Id of the story it comes from")
     parent_id: str | None = Field(None, description="The summary that a fact belongs to")
-    confidence: float | None = Field(None, ge=0, le=1, description="1 if left out; 0.8 until validated")
+    confidence: float | None = Field(None, ge=0, le=1, description="Default 1; 0.8 until validated")
     metadata: dict[str, Any] | None = None
-    supersedes: str | None = Field(None, description="Id of an entry that this one replaces: it is found no more")
-    idempotency_key: str | None = Field(None, description="Your name of this request: sent twice, it is done once")
+    supersedes: str | None = Field(None, description="Id of an entry that this one replaces, which is no longer found")
+    idempotency_key: str | None = Field(None, description="Your key for this request: sent twice, it is executed once")
     recurs_of: str | None = Field(None, description="An entry that says it in other words: it is seen again")
 
 
@@ -247,16 +247,16 @@ class UpdateArguments(Input):
     content: str | None = None
     entry_type: EntryType | None = None
     roles: list[Role] | None = None
-    tags: list[str] | None = Field(None, description="In place of those it has")
+    tags: list[str] | None = Field(None, description="Replace its tags")
     confidence: float | None = Field(None, ge=0, le=1)
     source_file: str | None = None
     source_story: str | None = None
     parent_id: str | None = None
     remove: list[Literal["source_file", "source_story", "parent_id"]] | None = Field(
-        None, description="What it is not to have any more"
+        None, description="Fields to remove"
     )
-    metadata: dict[str, Any] | None = Field(None, description="Merged with what it has; null removes a key")
-    expected_version: int | None = Field(None, description="Change nothing if it has another version by now")
+    metadata: dict[str, Any] | None = Field(None, description="Merged with its metadata; null removes a key")
+    expected_version: int | None = Field(None, description="Fail if its version differs")
 
 
 class OneEntry(Input):
@@ -270,17 +270,17 @@ class DeleteArguments(OneEntry):
 class ImportArguments(Input):
     entries: list[Any] | str | None = None
     skip_existing: bool = Field(True, description="false: content that is there already is an error of its entry")
-    handle: str | None = Field(None, description="Alone: how far the import has come that gave it")
+    handle: str | None = Field(None, description="Alone: progress of the import with this handle")
 
 
 class RebuildArguments(Input):
     batch_size: int = Field(BATCH, ge=1, le=BATCH)
-    clear_cache: bool = Field(True, description="Forget the vectors kept so far")
-    handle: str | None = Field(None, description="Alone: how far the work has come that gave it")
+    clear_cache: bool = Field(True, description="Discard cached vectors")
+    handle: str | None = Field(None, description="Alone: progress of the rebuild with this handle")
 
 
 class Handle(Input):
-    handle: str = Field(description="As the work gave it that goes on")
+    handle: str = Field(description="The handle that the first call returned")
 
 
 class NewImport(Input):
@@ -310,7 +310,7 @@ READ, WRITE = {"text": _text, "tier": "member"}, {"text": _text, "tier": "member
     example=Searched(entries=[FoundEntry(**EXAMPLE, score=0.0163, fit="strong")], fallback=False),
 )
 def kb_search(using: MemoryServices, actor: Actor, given: SearchArguments) -> Shown:
-    """Finds what the team learned, by meaning and words: facts, story summaries, templates. Use it before a phase, a
+    """Search what the team learned, by meaning and words: facts, story summaries, templates. Use it before a phase, a
     decision or an unfamiliar task, and on an error you meet."""
     question = validation.asked(**dict(given))
     answer = using.memory.search(actor.author, question)
@@ -378,7 +378,7 @@ def note_query(question: Asked, *, fallback: bool) -> None:
     errors=(404,),
 )
 def kb_get(using: MemoryServices, actor: Actor, given: GetArguments) -> Shown:
-    """One entry of the team's memory, whole."""
+    """Show one entry of the team's memory."""
     id, moment = validation.entry_id(given.id), validation.moment(given.as_of)
     entry = using.memory.as_of(actor.author, id, moment) if moment else using.memory.get(actor.author, id)
     versions = versions_of(using.memory.history(actor.author, id)) if given.history else None
@@ -459,7 +459,7 @@ def _votes(n: int) -> str:
     errors=(404,),
 )
 def kb_get_related(using: MemoryServices, actor: Actor, given: RelatedArguments) -> Shown:
-    """What belongs to an entry: others of the same story summary, its parent and children, then entries that share two
+    """Find related entries: others of the same story summary, its parent and children, then entries that share two
     tags or more."""
     id = validation.entry_id(given.entry_id, "entry_id")
     related = using.memory.related(actor.author, id, given.limit)
@@ -489,7 +489,7 @@ def kb_get_related(using: MemoryServices, actor: Actor, given: RelatedArguments)
     example=Listed(entries=[EntryFace(**EXAMPLE)], total=1),
 )
 def kb_list(using: MemoryServices, actor: Actor, given: ListArguments) -> Shown:
-    """Entries by role, tags, type, source and time, in order, without a search."""
+    """List entries by role, tags, type, source and time, in order, without a search."""
     filters = {name: one for name, one in given if name != "cursor"}
     question = compact({name: one for name, one in filters.items() if name not in ("limit", "offset")})
     at, counted, after, known = 0, "", "", None
@@ -501,7 +501,7 @@ def kb_list(using: MemoryServices, actor: Actor, given: ListArguments) -> Shown:
             at, known = int(number), int(counted.removesuffix(MORE))
         except ValueError:
             # Whoever knows the rule can seal anything.
-            hint = "Start anew, without the cursor."
+            hint = "Start again without the cursor."
             raise InvalidInput("This cursor does not continue this list.", hint=hint, field="cursor") from None
     listing = replace(validation.listing(**filters), after=after, total=known, whole=not counted.endswith(MORE))
     begin = at + listing.offset
@@ -553,7 +553,7 @@ def kb_list(using: MemoryServices, actor: Actor, given: ListArguments) -> Shown:
     ),
 )
 def kb_stats(using: MemoryServices, actor: Actor, given: StatsArguments) -> Shown:
-    """How many entries there are, for whom, how sure, and how often the memory is asked."""
+    """Show counts of entries by role, their confidence, and the number of searches."""
     stats = using.memory.stats(actor.author)
     queries: dict[str, dict[str, int]] = {}
     for (phase, role), number in sorted(stats.queries.items()):
@@ -587,8 +587,8 @@ def kb_stats(using: MemoryServices, actor: Actor, given: StatsArguments) -> Show
     errors=(404,),
 )
 def kb_rate(using: MemoryServices, actor: Actor, given: RateArguments) -> Shown:
-    """Says how relevant an entry was that a search found, 0 to 5. Again replaces your vote of the same story. It
-    changes figures, not entries."""
+    """Rate how relevant an entry of a search was, 0 to 5. A second vote in the same story replaces the first.
+    It changes figures, not entries."""
     story = validation.story(given.story)
     rated = using.memory.rate(actor.author, validation.entry_id(given.id), given.relevance, story)
     data = Rated(success=True, votes=rated.n, mean=rated.mean or 0)
@@ -609,8 +609,8 @@ def kb_rate(using: MemoryServices, actor: Actor, given: RateArguments) -> Shown:
     errors=(409,),
 )
 def kb_add(using: MemoryServices, actor: Actor, given: AddArguments) -> Shown:
-    """Keeps one thing that the team should know later. What is there already is not added again: the answer has its
-    id."""
+    """Store one thing that the team should know later. A duplicate is not added again: the answer has the id of the
+    existing entry."""
     fields = dict(given)
     key = validation.idempotency_key(fields.pop("idempotency_key"))
     recurs_of = fields.pop("recurs_of")
@@ -657,7 +657,7 @@ def kb_add(using: MemoryServices, actor: Actor, given: AddArguments) -> Shown:
     errors=(404, 409),
 )
 def kb_update(using: MemoryServices, actor: Actor, given: UpdateArguments) -> Shown:
-    """Changes what is given and leaves the rest as it is."""
+    """Change the given fields of an entry."""
     fields = dict(given)
     removed: list[str] = fields.pop("remove") or []
     if both := [name for name in removed if fields[name] is not None]:
@@ -672,13 +672,13 @@ def kb_update(using: MemoryServices, actor: Actor, given: UpdateArguments) -> Sh
         changes = using.entry_redaction.changes(changes)
     updated = using.memory.update(actor.author, id, changes, expected_version=expected)
     data = UpdatedEntry(success=True, re_embedded=updated.re_embedded, version=updated.entry.version)
-    anew = " Its content is new, so its vectors are made anew." if data.re_embedded else ""
+    anew = " Its content is new, so its vectors are computed again." if data.re_embedded else ""
     return Shown(f"Changed `{id}`, now version {data.version}.{anew}", data)
 
 
 @operation("memory", **WRITE, title="Delete an entry", input=DeleteArguments, output=DeletedEntry, destructive=True)
 def kb_delete(using: MemoryServices, actor: Actor, given: DeleteArguments) -> Shown:
-    """Removes an entry; for 30 days `undo` brings it back. Its children stay, without a parent."""
+    """Delete an entry; for 30 days `undo` restores it. Its children stay, without a parent."""
     shown: Shown = (restore_entry if given.undo else delete_entry).run(using, actor, given)
     return shown
 
@@ -698,7 +698,7 @@ def kb_delete(using: MemoryServices, actor: Actor, given: DeleteArguments) -> Sh
     errors=(404,),
 )
 def delete_entry(using: MemoryServices, actor: Actor, given: OneEntry) -> Shown:
-    """Removes an entry. Its children stay, without a parent."""
+    """Delete an entry. Its children stay, without a parent."""
     id = validation.entry_id(given.id)
     using.memory.delete(actor.author, id)
     return Shown(f"Deleted `{id}`.", DeletedEntry(success=True))
@@ -718,10 +718,10 @@ def delete_entry(using: MemoryServices, actor: Actor, given: OneEntry) -> Shown:
     errors=(404, 409),
 )
 def restore_entry(using: MemoryServices, actor: Actor, given: OneEntry) -> Shown:
-    """Brings back an entry that was deleted in the last 30 days."""
+    """Restore an entry that was deleted in the last 30 days."""
     id = validation.entry_id(given.id)
     entry = using.memory.undelete(actor.author, id)
-    return Shown(f"Brought back `{id}`, in version {entry.version}.", DeletedEntry(success=True))
+    return Shown(f"Restored `{id}`, in version {entry.version}.", DeletedEntry(success=True))
 
 
 @operation(
@@ -734,8 +734,8 @@ def restore_entry(using: MemoryServices, actor: Actor, given: OneEntry) -> Shown
     max_values=MAX_VALUES,
 )
 def kb_bulk_import(using: MemoryServices, actor: Actor, given: ImportArguments) -> Shown:
-    """Adds many entries at once. What is there already is skipped. A large import goes on by itself: call again with
-    the handle to see how far it is."""
+    """Import many entries at once. Existing entries are skipped. A large import continues in the background: call again
+    with the handle for its progress."""
     if (given.entries is None) == (given.handle is None):
         raise InvalidInput("Give `entries` to import, or the `handle` of an import, and not both.")
     shown: Shown = (import_progress if given.handle is not None else import_entries).run(using, actor, given)
@@ -759,7 +759,7 @@ def kb_bulk_import(using: MemoryServices, actor: Actor, given: ImportArguments) 
     errors=(409,),
 )
 def import_entries(using: MemoryServices, actor: Actor, given: Any) -> Shown:
-    """Adds many entries at once, each with the fields of `kb_bulk_import`. What is there already is skipped."""
+    """Import many entries at once, each with the fields of `kb_bulk_import`. Existing entries are skipped."""
     from commonplace.memory.jobs import LargeImports
 
     enough, entries = using.enough(), given.entries
@@ -771,7 +771,7 @@ def import_entries(using: MemoryServices, actor: Actor, given: Any) -> Shown:
     if any(isinstance(one, Import) and one.former for one in items) and not actor.may(RESTORE):
         # Whoever chooses ids and dates may pass for the author of what others wrote.
         hint = "Leave out id, created_at, updated_at and version, or use a token with that scope."
-        raise Forbidden(f"Bringing entries back takes the scope {RESTORE.scope}.", hint=hint)
+        raise Forbidden(f"Restoring entries requires the scope {RESTORE.scope}.", hint=hint)
     screened = using.entry_redaction.imports(items) if using.entry_redaction else without_secrets(items, entries)
     return _imported(LargeImports(using.memory).start(actor.author, screened, given.skip_existing, enough))
 
@@ -792,7 +792,7 @@ def import_entries(using: MemoryServices, actor: Actor, given: Any) -> Shown:
     errors=(404,),
 )
 def import_progress(using: MemoryServices, actor: Actor, given: Any) -> Shown:
-    """How far an import has come that goes on by itself."""
+    """Show the progress of a large import."""
     from commonplace.memory.jobs import LargeImports
 
     return _imported(LargeImports(using.memory).progress(actor.author, validation.handle(given.handle)))
@@ -827,7 +827,7 @@ def _imported(done: Imported) -> Shown:
     "memory",
     text=_text,
     level="admin",
-    title="Make vectors anew",
+    title="Rebuild embeddings",
     input=RebuildArguments,
     output=RebuildProgress,
     rest="POST /memory/rebuilds",
@@ -838,8 +838,8 @@ def _imported(done: Imported) -> Shown:
     errors=(409,),
 )
 def kb_rebuild_embeddings(using: MemoryServices, actor: Actor, given: RebuildArguments) -> Shown:
-    """Embeds every entry anew, after a change of model. Searches go on meanwhile. Call again with the handle to see how
-    far it is."""
+    """Embed every entry again, after a change of model. Searches keep working. Call again with the handle for its
+    progress."""
     from commonplace.memory.jobs import Rebuilding
 
     if given.handle is not None:
@@ -863,7 +863,7 @@ def kb_rebuild_embeddings(using: MemoryServices, actor: Actor, given: RebuildArg
     errors=(404,),
 )
 def rebuild_progress(using: MemoryServices, actor: Actor, given: Any) -> Shown:
-    """How far the work has come that embeds every entry anew."""
+    """Show the progress of the rebuild of embeddings."""
     from commonplace.memory.jobs import Rebuilding
 
     return _rebuilt(Rebuilding(using.memory).progress(actor.author, validation.handle(given.handle)))
@@ -871,7 +871,7 @@ def rebuild_progress(using: MemoryServices, actor: Actor, given: Any) -> Shown:
 
 def _rebuilt(done: Rebuilt) -> Shown:
     data = RebuildProgress(total=done.total, processed=done.processed, status=done.status, handle=done.handle)
-    return Shown(f"{done.processed} of {done.total} entries embedded anew: {_state(done)}", data)
+    return Shown(f"{done.processed} of {done.total} entries embedded again: {_state(done)}", data)
 
 
 def _state(done: Imported | Rebuilt) -> str:

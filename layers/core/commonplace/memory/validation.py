@@ -72,22 +72,22 @@ def _read(type: TypeAdapter[T], value: Any, name: str = "") -> T:
     name, context = name or str(fault["loc"][0]), fault.get("ctx", {})
     match fault["type"]:
         case "value_error" if isinstance(context["error"], UnicodeError):
-            message, hint = "holds half a character", "Send whole Unicode characters."
+            message, hint = "contains a lone surrogate", "Send whole Unicode characters."
         case "value_error":
             message, hint = context["error"].args
         case "literal_error":
-            message = "is none of the values it can have"
+            message = "is not a valid value"
             hint = f"Use one of: {', '.join(_QUOTED.findall(context['expected']))}."
         case "string_pattern_mismatch":
-            message, hint = "is no id of an entry", "Ids are UUIDs; kb_search and kb_list tell them."
+            message, hint = "is not an id of an entry", "Ids are UUIDs; see kb_search and kb_list."
         case "recursion_loop":
             raise metadata_too_deep()
         case "dict_type" if name == "metadata" and len(fault["loc"]) == 1:
             message, hint = "has to be an object", 'For instance {"gate_result": "PASS"}.'
         case _ if name == "metadata" and "[key]" in fault["loc"]:
-            message, hint = "has a key that is no text", "Put quotes around it."
+            message, hint = "has a key that is not text", "Put quotes around it."
         case _ if name == "metadata":
-            message = "holds something that is no JSON"
+            message = "contains something that is not JSON"
             hint = "Use text, numbers, true, false, null, lists, objects."
         case "tuple_type":
             message, hint = "has to be a list", f"For instance {name}: [dev]."
@@ -197,14 +197,14 @@ def imports(values: Any) -> list[Import | Refused]:
 def _import(value: Any) -> Import:
     known = f"Its fields are: {', '.join(IMPORT_FIELDS)}."
     if not isinstance(value, Mapping):
-        raise InvalidInput("This is no entry.", hint=known)
+        raise InvalidInput("This is not an entry.", hint=known)
     if unknown := [str(name) for name in value if name not in IMPORT_FIELDS]:
         raise InvalidInput(f"Entries have no field {unknown[0][:40]!r}.", hint=known)
     one = _entry(_IMPORT, value)
     was = {name: value for name in FORMER if (value := getattr(one, name)) is not None}
     if was and not was.keys() >= {*FORMER_NEEDED}:
         needed = ", ".join(FORMER_NEEDED)
-        raise InvalidInput("What is brought back has all of them or none.", hint=f"Give {needed}.")
+        raise InvalidInput("A restored entry has all of these fields or none.", hint=f"Give {needed}.")
     if one.parent_ref is not None and one.parent_id is not None:
         hint = "`parent_id` is for an entry that is there, `parent_ref` for one of this import."
         raise InvalidInput("It has both `parent_id` and `parent_ref`.", hint=hint)

@@ -327,7 +327,7 @@ def _compiled(index: int, pattern: str) -> Any:
     except re2.error as error:
         told = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
         raise InvalidInput(
-            f"Pattern {index} is no regular expression: {told}.",
+            f"Pattern {index} is not a regular expression: {told}.",
             hint="Patterns are written as RE2 reads them: without look-around and back-references.",
         ) from None
 

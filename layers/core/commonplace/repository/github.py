@@ -80,7 +80,7 @@ class GitHubRepository:
     def tree(self, commit_sha: str) -> list[TreeFile]:
         files = sorted(self._walk(commit_sha), key=lambda file: file.path)
         if not files:
-            raise UntrustedTree("the tree holds no files")
+            raise UntrustedTree("the tree contains no files")
         return files
 
     def blob(self, blob_sha: BlobSha) -> bytes:
@@ -89,7 +89,7 @@ class GitHubRepository:
         told = hashlib.sha1(b"blob %d\0" % len(raw), usedforsecurity=False)
         told.update(raw)
         if told.hexdigest() != blob_sha:
-            raise RepositoryUnavailable("GitHub's answer is not the blob that was asked for")
+            raise RepositoryUnavailable("GitHub's answer is a different blob")
         return raw
 
     def archive(self, commit_sha: str, into: BinaryIO) -> None:
@@ -187,7 +187,7 @@ def _json(answer: Answer) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise RepositoryUnavailable("GitHub's answer is not what was asked for")
+        raise RepositoryUnavailable("GitHub's answer is malformed")
     return value
 
 

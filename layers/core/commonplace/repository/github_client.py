@@ -225,7 +225,7 @@ class GitHubClient:
             raise RepositoryRateLimited(until)
         if absent is not None and status in (404, 409, 422):
             raise absent
-        raise RepositoryRefused(f"GitHub answers {status}: {_REASONS.get(status, 'it will not say why')}")
+        raise RepositoryRefused(f"GitHub answers {status}: {_REASONS.get(status, 'without a reason')}")
 
     def _read(self, response: httpx.Response, max_bytes: int) -> Answer:
         body = b"".join(self._pieces(response.iter_bytes(), max_bytes, CALL_SECONDS))

@@ -44,7 +44,7 @@ class SecretCredentials:
                         expires = datetime.fromisoformat(str(given["expires_at"]).replace("Z", "+00:00"))
                         earned = self._earned = (secret, str(given["token"]), expires)
                     except (ValueError, KeyError, TypeError):
-                        raise RepositoryUnavailable("GitHub gave no installation token") from None
+                        raise RepositoryUnavailable("GitHub issued no installation token") from None
                 return f"Bearer {earned[1]}"
         return f"Bearer {secret.token}" if secret.token else None
 

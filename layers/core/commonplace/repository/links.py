@@ -81,7 +81,7 @@ def read_contents(file: "ParsedFile", is_embed: Callable[[str], bool] = lambda _
             elif block.type == "html_block" and block.map:
                 links += _html_links(block.content, line)
         anchors = tuple(_anchors(tokens))
-        hint = "put what is no prose into a block of code, or divide it"
+        hint = "put what is not prose into a block of code, or divide it"
         long = f"a paragraph of more than {MAX_BLOCK_LENGTH:,} characters is shown as plain text"
         much = "the file has too much markup: from here on it is shown as plain text"
         places = ((much, env["work"].ended), (long, env["work"].long_block))

@@ -18,5 +18,5 @@ def request_run(client: Any, function: str, *, full: bool = False, only: str | N
     told: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}") or {}
     if answer.get("FunctionError"):
         kind = told.get("errorType", "unknown error")
-        raise Unavailable(f"The webhook function failed: {kind}.", hint="Its log says why.")
+        raise Unavailable(f"The webhook function failed: {kind}.", hint="See its log.")
     return told

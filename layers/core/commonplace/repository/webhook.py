@@ -99,7 +99,7 @@ class Poker:
             if self._state.claim(run, replacing=holder.running):
                 logger.warning("took over from a run that ended without a word", extra={"run": holder.running})
                 return self._start(run, hint)
-        raise Unavailable("Runs change hands too fast to join one. The hint is kept.")
+        raise Unavailable("Runs change too fast to join one. The push is queued.")
 
     def _name(self, hint: Hint) -> str:
         """Of an execution: no two are ever called alike, of whatever source."""
@@ -134,7 +134,7 @@ class Poker:
         except Exception as error:
             self._state.release(run)
             logger.error("the run could not be started", extra={"run": run, "error": type(error).__name__})
-            raise Unavailable("The run could not be started. The hint is kept: send it again.") from error
+            raise Unavailable("The run could not be started. The push is queued; send it again.") from error
         return Started(run)
 
     def _queued(self, run: str, hint: Hint) -> Queued:
@@ -232,7 +232,7 @@ class Receiver:
                 hint, chosen = Hint("operator", full=event.get("full") is True), self._chosen(event.get("only"))
             case _:
                 raise BadRequest(
-                    "This event comes from nobody known.",
+                    "This event has an unknown sender.",
                     hint='Valid: a GitHub delivery, a schedule\'s event, or {"source": "commonplace.operator"}.',
                 )
         return describe_all(poke_each(chosen, hint))[1]

@@ -47,13 +47,13 @@ class Fusion:
         """
         name, colon, told = text.strip().partition(":")
         if name not in METHODS:
-            raise ValueError(f"{name!r} is no way of fusing; there are min-max and rrf, for instance {EXAMPLE}")
+            raise ValueError(f"{name!r} is not a way of fusing; there are min-max and rrf, for instance {EXAMPLE}")
         if not colon:
             return cls(METHODS[name])
         try:
             lexical, vector = (float(weight) for weight in told.split(","))
         except ValueError:
-            raise ValueError(f"{told!r} are no two weights, of words and of meaning, as in {EXAMPLE}") from None
+            raise ValueError(f"{told!r} is not two weights, of words and of meaning, as in {EXAMPLE}") from None
         return cls(METHODS[name], lexical, vector)
 
     def __str__(self) -> str:

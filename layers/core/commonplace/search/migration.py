@@ -216,7 +216,7 @@ class Migration:
         under_way = coming is not None and coming.facts == wanted
         if current and current.facts == wanted and not under_way and not anew:
             raise InvalidInput(
-                f"{current.name} was built as the settings say: there is nothing to do.",
+                f"{current.name} already matches the settings.",
                 hint="It can be built again all the same.",
                 step="build-anew",
             )
@@ -333,7 +333,7 @@ class Migration:
     def _bring_up_to_date(self, target: Target, name: str, enough: Enough, step: Step) -> None:
         report = self._indexer(target, name).reconcile(enough)
         if report.remaining:
-            raise InvalidInput(f"{name} still lacks {report.remaining} records.", hint="Go on.", step=step)
+            raise InvalidInput(f"{name} still lacks {report.remaining} records.", hint="Continue.", step=step)
         target.generations.settle(name)
 
     def _catch_up(self, name: str) -> None:

@@ -79,7 +79,7 @@ class Operations:
     def rebuild(self) -> Report:
         """Builds an index in one file anew. Raises InvalidInput for an index that is built beside the one in use."""
         if self._migration:
-            raise InvalidInput("This index is built anew beside the one that answers.", step="build-anew")
+            raise InvalidInput("This index is rebuilt beside the live one.", step="build-anew")
         return self.indexers[0].rebuild()
 
     def step(self, event: Mapping[str, Any], enough: Enough = never, told: Told | None = None) -> Answer:

@@ -287,7 +287,7 @@ class DynamoChanges:
     def since(self, position: str) -> tuple[list[Change], str]:
         """At most 50 items of changes, and where to go on."""
         if _POSITION.fullmatch(position) is None:
-            raise ValueError("this is no position in the change feed")
+            raise ValueError("this is not a position in the change feed")
         start, *known = position.split(",")
         found: list[tuple[str, Item]] = []
         for place, item in self._unknown_items(start, known):

@@ -21,7 +21,7 @@ class SignIn(Unauthorized):
 
     def __init__(self, challenge: str, page: str | None = None) -> None:
         elsewhere = f" Anybody can read it at {page} in a browser." if page else ""
-        super().__init__("This is for people who have signed in.", hint=f"Sign in, and ask again.{elsewhere}")
+        super().__init__("Sign-in is required.", hint=f"Sign in, and try again.{elsewhere}")
         self.challenge = challenge
 
 
@@ -29,7 +29,7 @@ class Consent(Forbidden):
     """Another consent of the same account would do."""
 
     def __init__(self, need: Need, challenge: str) -> None:
-        super().__init__(f"This takes the scope {need.scope}.", hint="Ask for it, and come again.")
+        super().__init__(f"This requires the scope {need.scope}.", hint="Ask for it, and come again.")
         self.challenge = challenge
 
 
@@ -102,4 +102,4 @@ class Accounts:
                 raise Forbidden("This is beyond the kinds of things that your token reaches.")
             case Verdict.TIER:
                 raise Forbidden(f"This is for accounts of the tier {need.tier}.", hint="Ask for a role that gives it.")
-        raise Forbidden(f"This takes the scope {need.scope}.", hint="Ask for a token that has it.")
+        raise Forbidden(f"This requires the scope {need.scope}.", hint="Ask for a token that has it.")

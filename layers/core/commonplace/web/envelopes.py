@@ -36,7 +36,7 @@ def render(scope: Scope, error: Exception) -> Response:
         case HTTPException(status_code=413):
             return envelope(TooLarge("The request is too large."))
         case HTTPException():
-            return envelope(BadRequest("The request cannot be read."))
+            return envelope(BadRequest("The request is malformed."))
     return envelope(cast(CommonplaceError, error))
 
 

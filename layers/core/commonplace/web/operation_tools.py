@@ -92,9 +92,7 @@ def _template(one: Operation, service: Any) -> Template:
         path = {name: value for name, value in given.items() if name != QUERY}
         query = parse_qsl(given.get(QUERY, ""), keep_blank_values=True)
         if unknown := [name for name, _ in query if name not in parameters]:
-            raise InvalidInput(
-                f"There is no parameter {unknown[0][:64]}.", hint=f"It must be among: {', '.join(parameters)}."
-            )
+            raise InvalidInput(f"There is no parameter {unknown[0][:64]}.", hint=f"Known: {', '.join(parameters)}.")
         if twice := [name for name, number in Counter(name for name, _ in query).items() if number > 1]:
             raise InvalidInput(f"The parameter {twice[0]} came more than once.", field=twice[0])
         asked = one.accepted({fields[name]: value for name, value in (path | dict(query)).items()})
@@ -107,7 +105,7 @@ def _template(one: Operation, service: Any) -> Template:
         except InvalidInput as error:
             if error.details.get("field") != "cursor":
                 raise
-            hint = "Read the address that `next` of a page gave, or leave the cursor out to begin anew."
+            hint = "Read the address that `next` of a page gave, or omit the cursor to start again."
             raise InvalidInput(error.message, hint=hint, field="cursor") from None
         cursor = page.pop("next_cursor")
         here = re.sub(r"{(\w+)}", lambda found: quote(path[found[1]], safe=""), place)

@@ -309,7 +309,7 @@ def position_of(cursor: str, question: str, kind: type[P]) -> P:
     except ValueError:
         raise InvalidInput(
             "This cursor does not belong to this list.",
-            hint="Pass next_cursor of an answer with the same arguments, or leave it out to begin anew.",
+            hint="Pass next_cursor of an answer with the same arguments, or omit it to start again.",
             field="cursor",
         ) from None
 
@@ -322,7 +322,7 @@ def paged(filters: type[Input], *, usual: int, most: int, rows: str = "Rows") ->
         limit=(int, Field(usual, ge=1, le=most, description=f"{rows} on a page")),
         cursor=(
             str | None,
-            Field(None, max_length=MAX_CURSOR_CHARACTERS, description="next_cursor of the page before"),
+            Field(None, max_length=MAX_CURSOR_CHARACTERS, description="next_cursor of the previous page"),
         ),
     )
 
@@ -345,7 +345,7 @@ def listing(
     def declare(function: Callable[[Any, Actor, Any, str | None], Iterable[Any]]) -> Listing:
         row: Any = declared["row"]
         fields: dict[str, Any] = {declared["of"]: (list[row], Field(description=order or None))}
-        fields["next_cursor"] = (str | None, Field(description="Where the list goes on"))
+        fields["next_cursor"] = (str | None, Field(description="Where the list continues"))
         output = create_model(f"{row.__name__}Page", __base__=Face, **fields, **(more_fields or {}))
         values = _named(function) | {"toolset": toolset, "output": output} | declared
         values["input"] = paged(values["input"], usual=usual, most=most)

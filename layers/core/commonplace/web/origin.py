@@ -52,7 +52,7 @@ def entered(event: Mapping[str, Any], knows: Knows | None) -> Mapping[str, Any]:
     presented = headers.pop(ORIGIN_HEADER, "")
     if not presented or not knows(presented):
         raise Forbidden(
-            "This address answers only what comes through the public one.",
+            "Use the public address of this deployment.",
             hint="Use the public address of this deployment; its operators know it.",
         )
     viewer, passed = headers.pop(VIEWER_HEADER, ""), dict(event) | {"headers": headers}
@@ -106,9 +106,7 @@ class OriginValues:
                 passing = [(self._secret.version(stage) or ())[:1] for stage in ("AWSPENDING", "AWSPREVIOUS")]
                 return _among(presented, (*self._secret.current(), *chain.from_iterable(passing)))
             except Unavailable:
-                raise Unavailable(
-                    "It cannot be told now whether this request came the right way. Try again in a moment."
-                ) from None
+                raise Unavailable("The origin of this request cannot be verified now. Try again in a moment.") from None
 
 
 def origin_values(environ: Mapping[str, str]) -> OriginValues | None:

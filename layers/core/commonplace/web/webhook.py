@@ -33,7 +33,7 @@ class WebhookFunction:
             return refused(error)
         except (BotoCoreError, ClientError, MalformedSecret) as error:
             logger.error("a delivery could not be taken", extra={"error": type(error).__name__})
-            unavailable = Unavailable("The delivery could not be taken. Send it again.")
+            unavailable = Unavailable("The delivery was not accepted. Send it again.")
             return response(unavailable.status, unavailable.envelope())
         except Exception:
             logger.exception("a delivery failed")

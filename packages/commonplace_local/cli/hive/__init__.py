@@ -268,7 +268,7 @@ def list_rules(*, as_json: AsJson = False, place: Place) -> None:
         for one in rules["approvals"]
     ]
     show(rows, nothing="No approval rules: a person reviews every contribution.")
-    for title, name in (("masked besides", "patterns"), ("never masked", "allowed")):
+    for title, name in (("also masked", "patterns"), ("never masked", "allowed")):
         for text in rules[name]:
             typer.echo(f"{title}: {clean(text)}")
 

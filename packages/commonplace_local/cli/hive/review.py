@@ -18,10 +18,10 @@ from commonplace_local.errors import CommandError
 
 KEYS = "a approve · p approve and publish · r reject · f flag · m mask · j next · k back · ? help · q quit"
 HELP = (
-    "a approves it for your organisation, p for everybody at once. r takes its text away for good and asks why. "
-    "f asks another reviewer for a second review. m puts a placeholder where a passage stands. "
-    "j leaves it in the queue. A decision cannot be taken back: an approved item can be withdrawn, invalidated or "
-    "deleted in the console; what is rejected is gone."
+    "a approves it for your organisation, p publishes it to all. r deletes its text, and asks for a reason. "
+    "f requests a second review. m replaces a passage with a placeholder. "
+    "j leaves it in the queue. A decision cannot be undone: an approved item can be withdrawn, invalidated or "
+    "deleted in the console; rejected text is deleted."
 )
 ENDS = ("q", "\x03", "\x04", "\x1b")
 

@@ -31,7 +31,7 @@ def init(
 ) -> None:
     """Write a small knowledge base to start from: pages to change, a GitHub workflow, schemas for an editor."""
     if not re.fullmatch(r"[\w.-]+/[\w.-]+@[\w./-]+", action):
-        raise CommandError(f"--action {action} is no repository.", f"Give OWNER/NAME@REF: {ACTION}")
+        raise CommandError(f"--action {action} is not a repository.", f"Give OWNER/NAME@REF: {ACTION}")
     files = contents(action)
     if there := [name for name in files if (path / name).exists()]:
         raise CommandError(

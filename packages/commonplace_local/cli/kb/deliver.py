@@ -116,7 +116,7 @@ def replaced_text(file: str, one: Replaced) -> str:
 def gone_lines(file: str, gone: Sequence[Mapping[str, Any]]) -> list[str]:
     if not gone:
         return []
-    head = f"{file}: {counted(len(gone))} only in the memory, no longer in the file (kb delete ID removes one):"
+    head = f"{file}: {counted(len(gone))} only in the memory, no longer in the file (to remove one: kb delete ID):"
     more = [f"  and {len(gone) - SHOWN:,} more; --json lists all"] if len(gone) > SHOWN else []
     return [head, *(f"  {one['id']}  {beginning(one['content'])}" for one in gone[:SHOWN]), *more]
 

@@ -27,7 +27,7 @@ MARK = "# Made by `commonplace kb parse`; edited since if this is not the hash o
 KINDS = tuple(one.tags[0] for one in CATEGORIES)
 BESIDE = {
     "field": ("field of a story", "fields of stories"),
-    "told": ("part is told by a summary alone", "parts are told by a summary alone"),
+    "told": ("part is only in a summary", "parts are only in a summary"),
     "introduction": ("part of the introduction was left out", "parts of the introduction were left out"),
     "nothing": ("part says “none”", "parts say “none”"),
 }

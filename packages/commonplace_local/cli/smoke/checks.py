@@ -52,7 +52,7 @@ def tls(site: Site) -> str:
         raise Failed(f"no TLS connection: {type(error).__name__}", REACH) from error
     days = int((ssl.cert_time_to_seconds(str(certificate["notAfter"])) - time.time()) // 86_400)
     if days < ENOUGH_DAYS:
-        hint = "ACM renews by itself while its DNS record stands: look at the certificate's domain validation."
+        hint = "ACM renews it while its DNS record exists: check the certificate's domain validation."
         raise Failed(f"the certificate ends in {days} days", hint)
     return f"{version}, the certificate lasts {days} days"
 
@@ -224,7 +224,7 @@ def resource(site: Site) -> str:
         raise Failed(f"it names {document.get('authorization_servers')}, not {site.base}", _ADDRESS)
     root = _document(site, f"{site.base}{WELL_KNOWN}/oauth-protected-resource")
     if root != document | {"resource": site.base}:
-        raise Failed("the document at the root is not that of /mcp, told of the origin", _AUTH)
+        raise Failed("the document at the root is not that of /mcp", _AUTH)
     return str(document["resource"])
 
 

@@ -60,10 +60,10 @@ def test_a_page_that_says_it_is_private_is_no_near_miss(line: str) -> None:
         ("\n\n", "2 empty lines stand before the frontmatter"),
         ("\r\n", "1 empty line stands before the frontmatter"),
         ("\ufeff\n", "an invisible character and 1 empty line stands before the frontmatter"),
-        ("\ufeff\ufeff", "an invisible character stands before the frontmatter"),
-        ("\u200b", "an invisible character stands before the frontmatter"),
-        ("# Heading\n", "text stands before the frontmatter"),
-        ("<!-- made by a tool -->\n\n", "text stands before the frontmatter"),
+        ("\ufeff\ufeff", "an invisible character precedes the frontmatter"),
+        ("\u200b", "an invisible character precedes the frontmatter"),
+        ("# Heading\n", "text precedes the frontmatter"),
+        ("<!-- made by a tool -->\n\n", "text precedes the frontmatter"),
     ],
 )
 def test_what_stands_before_the_frontmatter_is_named(above: str, message: str) -> None:

@@ -176,7 +176,7 @@ def test_a_file_that_is_too_large_or_hidden_is_reported_where_it_is_linked() -> 
     told = [(one.problem.line, one.problem.message) for one in report.of("warning")]
     assert told == [
         (5, "`maps/shore.png` has 6.2 MB, and no more than 4.5 MB are served"),
-        (6, "`.obsidian/x.png` lies in a folder whose name begins with a dot, and is not served"),
+        (6, "`.obsidian/x.png` is in a folder whose name begins with a dot, and is not served"),
     ]
     assert report.attachments == ("maps/ok.png",)
 

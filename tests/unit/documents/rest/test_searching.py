@@ -88,7 +88,7 @@ def test_a_cursor_of_another_search_is_400_and_says_what_to_do(changed: dict[str
     answer = client.get(SEARCH, params=asked)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "BAD_REQUEST")
     assert answer.json()["error"]["details"]["field"] == "cursor"
-    assert "begin anew" in answer.json()["error"]["details"]["hint"]
+    assert "start again" in answer.json()["error"]["details"]["hint"]
     assert len(world.search.asked) == 1
 
 

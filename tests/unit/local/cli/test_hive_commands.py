@@ -109,7 +109,7 @@ def test_a_queue_is_gone_through_by_single_keys(place: Place) -> None:
     assert kept[3].content == "What was learned on day 3, says [NAME]."
     assert (kept[2].reason, kept[5].reason) == ("Known already", "because")
     assert "1 of 6" in done.stdout
-    assert "A decision cannot be taken back" in " ".join(done.stdout.split())
+    assert "A decision cannot be undone" in " ".join(done.stdout.split())
     assert "Review finished: 3 approved, 1 published, 2 rejected." in done.stdout
 
 
@@ -172,7 +172,7 @@ def test_rules_are_listed_added_and_removed(place: Place) -> None:
         "bug_fix",
         "agent:gardener",
         "0.5 or more",
-        "masked besides: PROJ-[0-9]+",
+        "also masked: PROJ-[0-9]+",
         "never masked: Rosa's Pool",
     ):
         assert part in told

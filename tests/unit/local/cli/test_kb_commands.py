@@ -328,7 +328,7 @@ def test_what_was_read_and_what_was_not_is_listed_with_its_lines_before_anything
     assert told[0].endswith("MESSY-LESSONS.md: 9 summaries, 30 facts")
     assert told[1].endswith("2 facts of no story")
     assert "  line 30: Story 006 Locks (no upload) (2026-01-09): 3 facts" in told
-    assert "  line 9-10: not read: “How to read this file” tells of the file, and is no lesson" in told
+    assert "  line 9-10: not read: “How to read this file” is about the file, and is not a lesson" in told
     assert told[-1].startswith("a.yaml: 39 entries.")
     rules = kb("parse", "claude", str(FIXTURES / "CLAUDE.md")).stderr.splitlines()
     assert "  line 5: Code style" in rules
@@ -390,7 +390,7 @@ def test_an_entry_that_is_wrong_is_named_with_its_place_and_the_others_are_impor
     done = kb("seed", "--file", "some.yaml")
     assert done.exit_code == 1
     assert done.stdout.splitlines()[0] == "some.yaml: 1 entry imported, 0 skipped."
-    assert done.stdout.splitlines()[1].startswith("some.yaml, entry 2: `roles` is none of the values")
+    assert done.stdout.splitlines()[1].startswith("some.yaml, entry 2: `roles` is not a valid value")
     rehearsed = json.loads(kb("seed", "--file", "some.yaml", "--dry-run", "--json").stdout)
     assert [one["entry"] for one in rehearsed["files"][0]["errors"]] == [2]
 

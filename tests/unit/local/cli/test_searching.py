@@ -107,7 +107,7 @@ def test_a_missing_key_is_said_with_the_name_of_its_variable(world: World) -> No
 @pytest.mark.parametrize(
     ("question", "message", "hint"),
     [
-        (Question("x", explain=True), "not open to anybody", "operatorKeyHash"),
+        (Question("x", explain=True), "disabled here", "operatorKeyHash"),
         (Question("x", limit=21), "limit: must be at most 20", "openapi.json"),
     ],
 )

@@ -165,8 +165,8 @@ def test_the_register_of_costs_belongs_to_no_story_and_what_was_left_out_is_name
     found = parse(FILE.read_text(encoding="utf-8"))
     assert found.remarks == ("2 repetitions were joined with what they repeat.",)
     use, costs = (
-        "“How to use this file” tells of the file, and is no lesson",
-        "“Token Usage Summary” tells of plans, files or figures",
+        "“How to use this file” is about the file, and is not a lesson",
+        "“Token Usage Summary” is about plans, files or figures",
     )
     assert found.unread == (
         Unread(13, use),

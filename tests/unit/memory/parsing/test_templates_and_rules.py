@@ -48,7 +48,7 @@ def test_what_does_not_fit_or_is_empty_is_left_out_and_named() -> None:
     assert templates.parse(" \n\n", "a.md") == Parsed((), unread=(Unread(1, "the file is empty"),))
     told = templates.parse("é" * MAX_CONTENT_BYTES, "b.md")
     assert told.seeds == ()
-    assert "65,536 bytes; an entry holds 32,768" in told.unread[0].reason
+    assert "65,536 bytes, more than the 32,768" in told.unread[0].reason
 
 
 def test_each_rule_is_a_fact_with_the_headings_above_it_as_tags() -> None:

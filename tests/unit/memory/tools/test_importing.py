@@ -149,7 +149,7 @@ def test_an_entry_is_brought_back_as_it_was_by_an_administrator_only(here: Team)
     (told,) = here.data("kb_bulk_import", entries=[former])["errors"]
     assert f"The entry {id} is there with another content." in told
     (told,) = here.data("kb_bulk_import", entries=[former | {"version": None}])["errors"]
-    assert "all of them or none" in told
+    assert "all of these fields or none" in told
 
 
 def test_what_superseded_an_entry_and_who_learned_it_again_is_brought_back_with_it(here: Team) -> None:

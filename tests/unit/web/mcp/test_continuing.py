@@ -28,7 +28,7 @@ def test_a_handle_of_something_else_is_refused(
     if made != used and f"{made[0]}\n{made[1]}" != f"{used[0]}\n{used[1]}":
         with pytest.raises(InvalidInput, match="does not continue this question") as refused:
             resume(text, tool=used[0], question=used[1], version=used[2])
-        assert refused.value.hint == "Start anew: ask the same without the handle."
+        assert refused.value.hint == "Start again: repeat the call without the handle."
 
 
 def test_what_has_changed_meanwhile_is_not_continued() -> None:

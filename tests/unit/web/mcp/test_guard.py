@@ -110,10 +110,10 @@ def test_r1_a_refusal_names_the_page_where_anybody_reads_the_same(
 ) -> None:
     answer = here.ask(era(method, params))
     assert outcome(answer) == "401"
-    said = f"Sign in, and ask again. Anybody can read it at {page} in a browser."
+    said = f"Sign in, and try again. Anybody can read it at {page} in a browser."
     assert body_of(answer)["error"]["data"]["hint"] == said
     private = Guarded(tier="member").ask(era(method, params))
-    assert (outcome(private), body_of(private)["error"]["data"]["hint"]) == ("401", "Sign in, and ask again.")
+    assert (outcome(private), body_of(private)["error"]["data"]["hint"]) == ("401", "Sign in, and try again.")
 
 
 @ERAS
@@ -133,7 +133,7 @@ def test_r1_a_refusal_of_what_stands_nowhere_names_no_page(
     here: Guarded, era: Any, method: str, params: dict[str, Any]
 ) -> None:
     answer = here.ask(era(method, params))
-    assert (outcome(answer), body_of(answer)["error"]["data"]["hint"]) == ("401", "Sign in, and ask again.")
+    assert (outcome(answer), body_of(answer)["error"]["data"]["hint"]) == ("401", "Sign in, and try again.")
 
 
 # R2

@@ -269,7 +269,7 @@ class Runs:
                 await self.keep(owner, conversations, left)
             record = await conversations.read_record(id)
             if approvals and (record is None or record.revision != known["revision"]):
-                raise InvalidInput(MISFIT, hint="Somebody has decided, or written on, meanwhile.")
+                raise InvalidInput(MISFIT, hint="Somebody has decided or replied in the meantime.")
             if prompt is None and (stored := await asyncio.to_thread(self.store.conversation, owner, id)) is not None:
                 asked.tools.sources.extend(turn_sources(stored.messages))
             most = RUN_TOKENS * asked.tools.steps // MAX_STEPS
@@ -441,10 +441,10 @@ async def _read(request: Request, agent: Agent[Run, Any], owner: Owner, run: str
     except ValidationError as error:
         where = [(".".join(map(str, one["loc"]))[:100], words(one)) for one in error.errors()[:5]]
         faults = [{"field": field, "message": message} for field, message in where]
-        raise InvalidInput("This is no message as the AI SDK sends it.", fields=faults) from None
+        raise InvalidInput("This is not a message as the AI SDK sends it.", fields=faults) from None
     if not ID.fullmatch(adapter.run_input.id):
         hint = "It has 8 to 64 letters, digits, - and _."
-        raise InvalidInput("This is no id of a conversation.", hint=hint, field="id")
+        raise InvalidInput("This is not an id of a conversation.", hint=hint, field="id")
     return adapter
 
 

@@ -125,10 +125,10 @@ def _draft(file: ParsedFile) -> Problem | None:
     for name, value in file.frontmatter.items():
         if _plain(name) != "draft" or value is None or value is False or "publish" not in file.frontmatter:
             continue
-        line, cure = file.lines.get(name), "write `draft: false`, or take the line out"
+        line, cure = file.lines.get(name), "write `draft: false`, or remove the line"
         if value is True:
             return Problem("draft", "it says `publish: true`, and that it is a draft", cure, line, field="draft")
-        message = "`draft` is neither `true` nor `false`, and holds the page back"
+        message = "`draft` is neither `true` nor `false`, so the page is not published"
         return Problem("draft-not-understood", message, cure, line, field="draft")
     return None
 
@@ -141,12 +141,12 @@ def _elsewhere(file: ParsedFile, lines: Sequence[str]) -> Problem:
             message = "`publish` is indented, which makes it a part of the field above"
             return Problem("publish-outside", message, "begin the line with `publish`", number, field="publish")
         if line.lstrip().startswith("#") and _wants_publication(line.lstrip("# \t")):
-            return Problem("publish-false", "`publish` is a comment", "take the `#` out", number, field="publish")
+            return Problem("publish-false", "`publish` is a comment", "remove the `#`", number, field="publish")
     for number, line in enumerate(lines[file.body_line - 1 : file.body_line + LINES_READ - 1], file.body_line):
         if line.lstrip().startswith(("```", "~~~")):
             break
         if not line[:1].isspace() and _wants_publication(line):
-            message = "`publish` stands below the frontmatter, in the text"
+            message = "`publish` is below the frontmatter, in the text"
             return Problem("publish-outside", message, "move the line up between the two lines `---`", number)
     return Problem("no-publish", "the frontmatter has no field `publish`", f"to publish it, {_ALONE} there", 1)
 
@@ -157,7 +157,7 @@ def _before(lines: Sequence[str], fence: int) -> Problem:
     seen = [line for line in above if line.strip(_INVISIBLE).strip()]
     if seen:
         at = above.index(seen[0]) + 1
-        message = "text stands before the frontmatter"
+        message = "text precedes the frontmatter"
         return Problem("frontmatter-not-first", message, "move it below the second line `---`", at)
     hidden = any(set(line) & set(_INVISIBLE) for line in above)
     message = f"{'an invisible character and ' if hidden else ''}{_counted(fence)} before the frontmatter"
@@ -170,8 +170,8 @@ def _fence(number: int, line: str) -> Problem:
     if text == "---":
         message = "the line above the frontmatter is indented"
     elif text.strip(_INVISIBLE) == "---":
-        message = "an invisible character stands before the frontmatter"
-        return Problem("frontmatter-not-first", message, "delete it: type the line `---` anew", number + 1)
+        message = "an invisible character precedes the frontmatter"
+        return Problem("frontmatter-not-first", message, "delete it: type the line `---` again", number + 1)
     elif text.startswith("+++"):
         message = "the frontmatter is TOML, and only YAML is read"
     elif text.startswith("```"):

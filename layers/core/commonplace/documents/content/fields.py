@@ -118,7 +118,7 @@ def _list(value: Any) -> Coerced:
     if any(isinstance(item, dict | list) for item in items):
         return texts, _shape("a list of texts", "put quotes around the items")
     if any(item is None or (isinstance(item, str) and not item.strip()) for item in items):
-        return texts, Problem("null-field", "has an empty item", "fill it in or take it out")
+        return texts, Problem("null-field", "has an empty item", "fill it in or remove it")
     return texts, None
 
 

@@ -170,9 +170,9 @@ def misplaced(path: str, exclusions: Exclusions) -> Problem:
     pattern = exclusions.by(path) or ""
     if path.rpartition("/")[2].startswith("."):
         message = "a file whose name begins with a dot is not read, whatever it says"
-        return Problem("excluded", message, "take the dot off its name, or take `publish: true` out", 1)
+        return Problem("excluded", message, "remove the dot from its name, or remove `publish: true`", 1)
     message = f"nothing in `{pattern}` is read, whatever the file says"
-    return Problem("excluded", message, "move the file to another folder, or take `publish: true` out", 1)
+    return Problem("excluded", message, "move the file to another folder, or remove `publish: true`", 1)
 
 
 def _code(finding: Finding) -> str:
@@ -248,7 +248,7 @@ def not_served(path: str, size: int, line: int | None = None) -> Problem:
         if path.rpartition("/")[2].startswith("."):
             message, cure = f"the name of `{path}` begins with a dot, and it is not served", "take the dot off its name"
             return Problem("attachment-not-served", message, cure, line)
-        message = f"`{path}` lies in a folder whose name begins with a dot, and is not served"
+        message = f"`{path}` is in a folder whose name begins with a dot, and is not served"
         return Problem("attachment-not-served", message, "move it to another folder", line)
     message = f"`{path}` has {size / 1_000_000:.1f} MB, and no more than 4.5 MB are served"
     return Problem("attachment-not-served", message, "make it smaller, or put it elsewhere and link to it", line)

@@ -104,9 +104,7 @@ class _Normalisation:
         for authored, name, value in named:
             spec = self._ontology.field(content_type, name)
             if value is None or (spec and spec.kind != "type" and isinstance(value, str) and not value.strip()):
-                self._report(
-                    Problem("null-field", f"`{authored}` is empty", "fill it in or take the line out"), authored
-                )
+                self._report(Problem("null-field", f"`{authored}` is empty", "fill it in or remove the line"), authored)
                 continue
             if spec is None:
                 metadata[name] = value

@@ -62,7 +62,7 @@ def routes(services: Services) -> list[Route]:
             # Page 0 is the whole where it fits, else the list of pages.
             base = services.frame.base_url
             if not base:
-                raise NotFound("This site does not know its own address.", hint="A deployment is told it as BASE_URL.")
+                raise NotFound("This site does not know its own address.", hint="Set BASE_URL.")
             # A sitemap names addresses of its own host alone: none of documents that are read elsewhere.
             listed = edition.catalogue.select(Selection(), "path")
             entries = [entry for entry in listed if services.addresses.of(entry) == base + HERE.of(entry)]

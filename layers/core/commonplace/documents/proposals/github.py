@@ -158,10 +158,10 @@ class _Calls:
     def _authorization(self) -> str:
         authorization = self._credentials.authorization(self._client)
         if authorization is None:
-            raise RepositoryRefused("the writer's secret holds no credentials")
+            raise RepositoryRefused("the writer's secret contains no credentials")
         # Afterwards: reading the secret, or earning a token, takes time too.
         if self._monotonic() > self._until:
-            raise RepositoryUnavailable("GitHub takes too long")
+            raise RepositoryUnavailable("GitHub timed out")
         return authorization
 
 
@@ -277,7 +277,7 @@ def _explained(client: GitHubClient) -> Iterator[None]:
         yield
     except RepositoryRateLimited as limited:
         wait = max(1, math.ceil((limited.until - client.clock()).total_seconds()))
-        raise Unavailable("GitHub takes no more for now.", retry_after_seconds=wait, hint=AGAIN) from None
+        raise Unavailable("GitHub's rate limit is reached.", retry_after_seconds=wait, hint=AGAIN) from None
     except (RepositoryUnavailable, BotoCoreError) as error:
         logger.warning("a proposal was not taken", extra={"reason": _reason(error)})
         raise Unavailable("GitHub does not answer now.", hint=AGAIN) from None
@@ -286,7 +286,7 @@ def _explained(client: GitHubClient) -> Iterator[None]:
         raise Unavailable(
             "This deployment is not able to open pull requests at present.",
             retry_after_seconds=OPERATOR_SECONDS,
-            hint="Its operator can mend that: the credentials for drafts must be valid, and need write access to "
+            hint="Its operator can fix that: the credentials for drafts must be valid, and need write access to "
             "contents and pull requests of the knowledge base's repository.",
         ) from None
 
@@ -301,7 +301,7 @@ def _read(kind: type[Told], answer: Answer) -> Told:
     try:
         return kind.model_validate_json(answer.body)
     except ValidationError:
-        raise RepositoryUnavailable("GitHub's answer is not what was asked for") from None
+        raise RepositoryUnavailable("GitHub's answer is malformed") from None
 
 
 def _folded(name: str) -> str:

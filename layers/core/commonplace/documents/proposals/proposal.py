@@ -189,7 +189,7 @@ def web_address(text: str) -> str:
     if len(address) > MAX_URL_LENGTH:
         raise _refused(f"is longer than {MAX_URL_LENGTH} characters")
     if not address.isprintable() or _NEVER_IN_AN_ADDRESS.search(address):
-        raise _refused("holds characters that an address cannot have")
+        raise _refused("contains characters that an address cannot have")
     try:
         parts = urlsplit(address)
         host, port = (parts.hostname or "").lower(), parts.port
@@ -198,7 +198,7 @@ def web_address(text: str) -> str:
     if parts.scheme not in _DEFAULT_PORTS:
         raise _refused("must begin with https:// or http://")
     if "@" in parts.netloc:
-        raise _refused("holds a user name or a password")
+        raise _refused("contains a user name or a password")
     shown = f"[{host}]" if ":" in host else host
     if not _HOST.match(shown):
         raise _refused("has no host")
@@ -276,7 +276,7 @@ def content_of(text: str) -> str:
     if body.isspace():
         raise InvalidInput("`content` is empty.", hint="Write the document's text as Markdown.")
     if _CONTROL.search(body):
-        raise InvalidInput("`content` holds control characters.", hint="Send plain Markdown.")
+        raise InvalidInput("`content` contains control characters.", hint="Send plain Markdown.")
     if _FRONTMATTER.match(body):
         hint = "Leave it out: title, description and tags are arguments. Begin with text, not with a line `---`."
         raise InvalidInput("`content` begins with frontmatter.", hint=hint)
@@ -295,7 +295,7 @@ def _storable(name: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidInput(f"`{name}` holds half a character.", hint="Send whole Unicode characters.") from None
+        raise InvalidInput(f"`{name}` contains a lone surrogate.", hint="Send whole Unicode characters.") from None
 
 
 def content_type_of(authored: str, ontology: Ontology = ONTOLOGY) -> str:

@@ -25,7 +25,7 @@ ERRORS: dict[int, ErrorExample] = {
     ),
     403: (
         "Nobody may do this here.",
-        error_body("FORBIDDEN", "Explanations are not open to anybody here.", hint="Operators make a key."),
+        error_body("FORBIDDEN", "Explanations are disabled here.", hint="Operators make a key."),
     ),
     404: (
         "Nothing published answers to this name.",

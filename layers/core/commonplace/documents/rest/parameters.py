@@ -354,7 +354,7 @@ def position(text: str, question: str) -> Position:
     except (ValueError, struct.error):
         raise BadRequest(
             "This cursor does not belong to this search.",
-            hint="A cursor goes on where a page of the very same q and filters ended. Leave it out to begin anew.",
+            hint="A cursor continues a page of the same q and filters. Omit it to start again.",
             field="cursor",
         ) from None
     return Position(score, RecordId(record))

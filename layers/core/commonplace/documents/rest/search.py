@@ -103,8 +103,8 @@ def _check_operator(request: Request, explanations: Explanations) -> None:
         return
     if explanations.operator_key_hash is None:
         raise Forbidden(
-            "Explanations are not open to anybody here.",
-            hint="Operators make a key and deploy its hash as operatorKeyHash.",
+            "Explanations are disabled here.",
+            hint="An operator creates a key and deploys its hash as operatorKeyHash.",
         )
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     key = given.strip() or None if scheme.casefold() == "bearer" else None

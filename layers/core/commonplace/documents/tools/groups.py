@@ -86,7 +86,7 @@ def _list(
     most = f"; the {len(listed)} with most documents" if len(listed) < total else ""
     text = "\n".join([f"{total} {what}{'' if total == 1 else 's'}{most}:", *map(_line, listed)])
     if not total:
-        text = f"There are no {what}s: no document belongs to one, and none is about one."
+        text = f"There are no {what}s: no document belongs to one or is about one."
     return Answer(text, output.model_validate({f"{what}s": listed, "total": total}))
 
 

@@ -108,7 +108,7 @@ def _only(found: Sequence[Entry]) -> Entry:
     """Raises InvalidInput, naming them, when several answer to one name."""
     if len(found) > 1:
         refs = [entry.ref for entry in found[:MOST_NAMED]]
-        raise InvalidInput("Several documents are called that.", hint=f"Ask for one of: {', '.join(refs)}.")
+        raise InvalidInput("Several documents have this name.", hint=f"Ask for one of: {', '.join(refs)}.")
     return found[0]
 
 

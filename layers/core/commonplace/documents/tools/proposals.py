@@ -40,7 +40,7 @@ class LinkArguments(Arguments):
     url: str = Field(description="http or https")
     title: str
     description: str | None = Field(None, description="Why it is worth knowing, in one or two sentences")
-    key: str | None = Field(None, description="Your name for this request: asked again, it is not proposed twice")
+    key: str | None = Field(None, description="Your key for this request: sent twice, it is proposed once")
 
 
 class DraftArguments(Arguments):
@@ -156,7 +156,7 @@ def _context(using: KnowledgeServices, call: Call, tool: str, key: str | None) -
 def _proposals(using: KnowledgeServices) -> GitHubProposals:
     if using.proposals is None:
         raise Unavailable(
-            "This deployment takes no proposals.",
+            "This deployment does not accept proposals.",
             retry_after_seconds=NEVER_SECONDS,
             hint="Its operator has not set up credentials for pull requests. Propose the document on GitHub by hand.",
         )

@@ -226,7 +226,7 @@ def _file(using: KnowledgeServices, _: Call, given: Mapping[str, str]) -> tuple[
         raise NotFound("There is no published file at this path.", hint="Paths are those of the repository.")
     if attachment.size > MAX_FILE_BYTES:
         hint = f"Get it at {DocumentAddresses().of_attachment(attachment)}."
-        raise TooLarge(f"The file has {attachment.size} bytes, more than an answer holds.", hint=hint)
+        raise TooLarge(f"The file has {attachment.size} bytes, more than an answer can contain.", hint=hint)
     return _contents(using.library.attachment(attachment).body, attachment.media_type)
 
 

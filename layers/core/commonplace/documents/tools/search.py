@@ -284,7 +284,7 @@ def _facts(addresses: DocumentAddresses, hit: Hit, entry: Entry) -> dict[str, An
 class SearchArguments(Arguments):
     query: str | None = Field(None, description="A question, words or a title; none lists the newest")
     filters: FilterArguments | None = None
-    cursor: str | None = Field(None, description="nextCursor of the page before")
+    cursor: str | None = Field(None, description="nextCursor of the previous page")
 
 
 class DocumentsArguments(Arguments):

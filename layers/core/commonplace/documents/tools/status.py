@@ -81,6 +81,6 @@ def sync_status(using: KnowledgeServices, call: Call, asked: NoArguments) -> Ans
         looked = f"; it looked at {data.checked_at}" if data.checked_at else ""
         lines.append(f"The last run {data.last_run}{looked}.")
     if data.problems is not None:
-        lines.append(f"To mend: {data.problems} problems, {data.broken_links or 0} of them broken links.")
+        lines.append(f"Found {data.problems} problems, {data.broken_links or 0} of them broken links.")
     lines.append("Search answers." if data.status == "ok" else "Search does not answer now; documents do.")
     return Answer("\n".join(lines), data)

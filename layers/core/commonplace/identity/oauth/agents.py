@@ -72,7 +72,7 @@ class Agents:
         """A service token. Raises InvalidInput, Unavailable."""
         canonical = self.resources.canonical(resource)
         if canonical is None:
-            raise InvalidInput("There is no such resource. The metadata of the server lists those that there are.")
+            raise InvalidInput("There is no such resource. The metadata of the server lists all.")
         if takes_membership(canonical):
             raise InvalidInput("Tokens for this resource act for a member of an organisation, who consents to each.")
         if not is_organisation(organisation):

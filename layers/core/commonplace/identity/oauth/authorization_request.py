@@ -92,7 +92,7 @@ def understand(
     try:
         client = clients.find(client_id, network)
     except UnknownClient as error:
-        told = "The application that sent you here is not known, or is known no longer. Start again from there."
+        told = "The application is unknown or was removed. Start again from there."
         raise LocalRefusal(told, reason=error.reason) from error
     named = _only(given, "redirect_uri")
     states = [value for name, value in given if name == "state"]
@@ -118,7 +118,7 @@ def understand(
         back.refuse("invalid_request", "PKCE is needed: code_challenge must be 43 characters of base64url.")
     resource = resources.canonical(values.get("resource", issuer))
     if resource is None:
-        back.refuse("invalid_target", "There is no such resource here. The metadata lists those that there are.")
+        back.refuse("invalid_target", "There is no such resource. The metadata lists all.")
     if takes_membership(resource) and is_agent_like(client.name):
         back.refuse("unauthorized_client", 'Whoever acts for a member is not called like "AI Agent (via NAME)".')
     request = AuthorizationRequest(
@@ -169,7 +169,7 @@ def _redirect_uri(client: Client, named: str | None) -> str:
         if redirect_allowed(named):
             return named
     if named is None or not redirect_matches(client.redirect_uris, named):
-        told = "The application wants you sent to an address that it has not registered. Do not go on from there."
+        told = "The redirect URI is not registered for the application. Do not continue from there."
         raise LocalRefusal(told, reason="redirect_unregistered")
     return named
 

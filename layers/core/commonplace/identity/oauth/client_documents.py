@@ -194,9 +194,9 @@ def client_of(url: str, body: bytes, *, now: int, loopback: bool = False) -> Cli
     try:
         document: Any = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadMetadata("The document is no JSON.") from error
+        raise BadMetadata("The document is not JSON.") from error
     if not isinstance(document, dict):
-        raise BadMetadata("The document is no JSON object.")
+        raise BadMetadata("The document is not a JSON object.")
     if document.get("client_id") != url:
         raise BadMetadata("client_id is not the address of the document.")
     if {"client_secret", "client_secret_expires_at"} & document.keys():

@@ -141,7 +141,7 @@ def usable(key: Metadata, algorithm: str) -> bool:
 
 def _public(key: Any) -> dict[str, Any]:
     if not isinstance(key, Mapping) or not isinstance(key.get("kty"), str):
-        raise BadMetadata("jwks has something in it that is no key.")
+        raise BadMetadata("jwks has something in it that is not a key.")
     if key["kty"] == "oct" or _PRIVATE_MEMBERS & key.keys():
         raise BadMetadata("jwks must have public keys only.")
     kept = {name: key[name] for name in _KEPT_MEMBERS if name in key}
@@ -149,7 +149,7 @@ def _public(key: Any) -> dict[str, Any]:
     if not all(isinstance(value, str) for name, value in kept.items() if name != "key_ops") or not isinstance(
         uses, list
     ):
-        raise BadMetadata("jwks has a key with a member that is no text.")
+        raise BadMetadata("jwks has a key with a member that is not text.")
     return kept
 
 

@@ -40,7 +40,7 @@ class MemberTokens:
     def resource(self) -> str:
         """The resource that they are for. Raises NotFound in a deployment without one."""
         if (found := next(filter(takes_membership, self.resources.all()), None)) is None:
-            raise NotFound("There is nothing here for which anybody has such tokens.")
+            raise NotFound("This deployment has no resource for such tokens.")
         return found
 
     def create(

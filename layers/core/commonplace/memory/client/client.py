@@ -89,7 +89,7 @@ def plant(
     for place, one in enumerate(entries):
         ref = one.get("ref") if isinstance(one, Mapping) else None
         if not isinstance(one, Mapping):
-            planted.errors[place] = "This is no entry: it has no fields, such as `content`."
+            planted.errors[place] = "This is not an entry: it has no fields, such as `content`."
         elif ref is not None and str(ref) in places:
             planted.errors[place] = "Its `ref` is that of another entry."
         else:
@@ -202,7 +202,7 @@ def _followed(
         if answer.get("status") != "in_progress":
             return answer
         told(before + int(answer.get("processed", 0)))
-    raise Unavailable("The import does not come to an end.", hint="Run it again: what is there is skipped.")
+    raise Unavailable("The import does not finish.", hint="Run it again: what is there is skipped.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ class Learnings:
 def from_mapping(value: Any) -> Learnings:
     """Return what a file holds. Raises InvalidInput, which names the field."""
     if not isinstance(value, Mapping) or not isinstance(value.get("story_id"), str):
-        raise InvalidInput("This is no LEARNINGS.yaml: it has no `story_id`.", hint=RECORD_HINT)
+        raise InvalidInput("This is not a LEARNINGS.yaml: it has no `story_id`.", hint=RECORD_HINT)
     _check_fields("The record", value, RECORD_FIELDS)
     entries = value.get("entries")
     if not isinstance(entries, Sequence) or isinstance(entries, str):
@@ -234,7 +234,7 @@ def _learned(value: Any, place: int) -> Learned:
     """
     wrong = f"entries[{place}]"
     if not isinstance(value, Mapping) or not isinstance(value.get("content"), str):
-        raise InvalidInput(f"{wrong} has no `content`.", hint="Take the entry out, or say what was learned.")
+        raise InvalidInput(f"{wrong} has no `content`.", hint="Remove the entry, or state what was learned.")
     _check_fields(wrong, value, ENTRY_FIELDS)
     category = _text(value.get("category"))
     kind = next((one for one in CATEGORIES if one.category == category), None)
@@ -300,7 +300,7 @@ def lead(text: str) -> str:
 def learnings_of(value: Any, at: str) -> Learnings:
     """Return the learnings of a story's file, all of them to be delivered. Raises InvalidInput with the field."""
     if not isinstance(value, Mapping):
-        raise InvalidInput("This is no story's file.", hint=EXAMPLE)
+        raise InvalidInput("This is not a story's file.", hint=EXAMPLE)
     told = {OTHER_NAMES.get(str(name), str(name)): one for name, one in value.items()}
     _check_fields("A story", told, KNOWN)
     story = _line(told, "story_id")

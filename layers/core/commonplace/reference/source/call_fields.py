@@ -49,7 +49,7 @@ def call_of(fields: Fields, type: EntryType | None, content: str) -> dict[str, A
         if path and (not path.startswith("/") or re.search(r"[\s#]|\?(?![^\s?#=&]+=[^?]*$)", path)):
             fields.invalid(
                 "path_template",
-                "is no path",
+                "is not a path",
                 "Write `/api/v1/users/{id}`: no host, no spaces; a query (`?v=2`) only where it is part of every call.",
             )
         authentication = fields.text("authentication", bounds.MAX_AUTHENTICATION) or None
@@ -95,7 +95,7 @@ def _parameters(fields: Fields, type: EntryType) -> list[Parameter] | None:
     found: list[Parameter] = []
     for one in fields.mappings("parameters", bounds.MAX_PARAMETERS, hint):
         for odd in sorted(one.values.keys() - Parameter.model_fields.keys()):
-            message = f"`{one.called(odd)}` is no field of a parameter; it is left out."
+            message = f"`{one.called(odd)}` is not a field of a parameter; it is left out."
             one.findings.warning("unknown-field", message, hint, one.at)
         for needed in ("name", "place"):
             if one.absent(needed):

@@ -110,10 +110,10 @@ class _Relations:
                     message, hint = "The entry is related to itself.", "Leave it out of `relatedIds`."
                     self._findings.warning("odd-relation", message, hint, one.at("related_ids"))
                 elif not self._known(id):
-                    message = f"`relatedIds` names `{id}`, which is no entry."
+                    message = f"`relatedIds` names `{id}`, which is not an entry."
                     self._findings.error("dangling-relation", message, self._proposal(id), one.at("related_ids"))
             if (newer := one.entry.replaced_by) is not None and not self._known(newer):
-                message = f"`replacedBy` names `{newer}`, which is no entry."
+                message = f"`replacedBy` names `{newer}`, which is not an entry."
                 self._findings.error("dangling-relation", message, self._proposal(newer), one.at("replaced_by"))
         self._cycles()
 
@@ -164,11 +164,11 @@ def _titles(entries: Iterable[Written], settings: CatalogueSettings, findings: F
     for one in entries:
         for name, slug in (("category", one.entry.category), ("subcategory", one.entry.subcategory)):
             if slug and settings.categories and slug not in settings.categories:
-                message = f"`{slug}` is no category of `catalogue.yaml`."
+                message = f"`{slug}` is not a category of `catalogue.yaml`."
                 hint = f"Write one of {_listed(settings.categories)}, or name it there."
                 findings.warning("odd-category", message, hint, one.at(name))
         if one.entry.module and settings.modules and one.entry.module not in settings.modules:
-            message = f"`{one.entry.module}` is no module of `catalogue.yaml`."
+            message = f"`{one.entry.module}` is not a module of `catalogue.yaml`."
             hint = f"Write one of {_listed(settings.modules)}, or name it there."
             findings.warning("odd-module", message, hint, one.at("module"))
 
@@ -194,7 +194,7 @@ def check_links(entries: Iterable[Written], paths: Collection[str], findings: Fi
             broken += 1
             near = nearest(path, known) if broken <= MAX_PROBLEMS else None
             hint = f"Did you mean `{near}`?" if near else "Mend the path, or take the link away."
-            message = f"A link leads to `{target[:200]}`, which is no file of the catalogue."
+            message = f"A link leads to `{target[:200]}`, which is not a file of the catalogue."
             findings.warning("broken-link", message, hint, one.at("content").on(line))
 
 
@@ -232,7 +232,7 @@ def check_examples(entries: Iterable[Written], settings: CatalogueSettings, find
             if not (len(words) == 2 and words[0].casefold() in roots):
                 continue
             if not lookup.names_command(line):
-                message = f"An example shows `{line[:MAX_SHOWN]}`, which is no command of the catalogue."
+                message = f"An example shows `{line[:MAX_SHOWN]}`, which is not a command of the catalogue."
                 findings.warning("unknown-command", message, _HINT, one.at(field))
             elif " -" in line and (hit := lookup.command(line).hit):
                 for option in hit.unknown_options:

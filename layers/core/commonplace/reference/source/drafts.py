@@ -121,15 +121,15 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
         value, place = value["entries"], ("entries",)
     elif isinstance(value, dict):
         if not _TELLING & {snake(key) for key in value}:
-            findings.error("malformed-file", "The file holds no entry.", _OTHER, at.on(1))
+            findings.error("malformed-file", "The file contains no entry.", _OTHER, at.on(1))
             return
         yield Draft(fields_of(value, (), parsed, at.on(1), findings), type_of(path), category=category_of(path))
         return
     if value is None:
-        findings.warning("empty-file", "The file holds nothing.", _HINT, at)
+        findings.warning("empty-file", "The file is empty.", _HINT, at)
         return
     if not isinstance(value, list):
-        findings.error("malformed-file", "The file is no list of entries.", _HINT, at.on(1))
+        findings.error("malformed-file", "The file is not a list of entries.", _HINT, at.on(1))
         return
     for index, one in enumerate(value):
         here = at.on(parsed.lines.get((*place, index)))
@@ -137,7 +137,7 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
             fields = fields_of(one, (*place, index), parsed, here, findings)
             yield Draft(fields, type_of(path), category=category_of(path))
         else:
-            findings.error("malformed-file", f"Entry {index + 1} of the file is no mapping of fields.", _HINT, here)
+            findings.error("malformed-file", f"Entry {index + 1} of the file is not a mapping of fields.", _HINT, here)
 
 
 def type_of(path: str) -> EntryType | None:

@@ -88,11 +88,11 @@ class Fields:
 
     def _text(self, name: str, value: Any, most: int, lines: bool, hint: str) -> str | None:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            self.invalid(name, "is no text", hint)
+            self.invalid(name, "is not text", hint)
             return None
         text = str(value).strip() if not lines else str(value)
         if _CONTROL.search(text):
-            self.invalid(name, "holds a control character or half a character", "Take it out.")
+            self.invalid(name, "contains a control character or a lone surrogate", "Remove it.")
             return None
         if not lines and _BREAK.search(text):
             text = " ".join(text.split())
@@ -115,7 +115,7 @@ class Fields:
             from commonplace.repository.slugs import slug
 
             proposal = f": `{proposed}`" if (proposed := slug(text)) else ""
-            self.invalid(name, "is no slug", f"Write small letters, digits and hyphens{proposal}.")
+            self.invalid(name, "is not a slug", f"Write small letters, digits and hyphens{proposal}.")
             return None
         return text or None
 
@@ -133,7 +133,7 @@ class Fields:
             return None
         found = next((one for one in valid if one == fold(text)), None)
         if found is None:
-            self.invalid(name, "is none of the known values", f"Write one of {', '.join(map(str, valid))}.")
+            self.invalid(name, "is not a known value", f"Write one of {', '.join(map(str, valid))}.")
         return found
 
     def texts(self, name: str, most: int, most_each: int) -> list[str]:
@@ -154,7 +154,7 @@ class Fields:
         if given is None:
             return found
         if not isinstance(given, list):
-            self.invalid(name, "is no list", hint)
+            self.invalid(name, "is not a list", hint)
             return found
         for index, member in enumerate(given if self._few(name, given, most) else ()):
             value = {text: member} if text and isinstance(member, str) else member
@@ -162,7 +162,7 @@ class Fields:
                 within = f"{name}[{index}]."
                 found.append(fields_of(value, (), Parsed(value), self.where(name), self.findings, within=within))
             else:
-                self.invalid(f"{name}[{index}]", "is no mapping of fields", hint)
+                self.invalid(f"{name}[{index}]", "is not a mapping of fields", hint)
         return found
 
     def _few(self, name: str, given: Sized, most: int) -> bool:

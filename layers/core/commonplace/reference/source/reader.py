@@ -92,7 +92,7 @@ def _drafts(files: Mapping[str, bytes], findings: Findings) -> Iterator[Draft]:
         elif kind is None and not left_out(path):
             hint = f"Catalogues are made of {', '.join(SUFFIXES)} files."
             suffix = PurePosixPath(path).suffix or "no suffix"
-            message = f"The file is not read: {suffix} is no kind of file that a catalogue is made of."
+            message = f"The file is not read: {suffix} is not a kind of file that a catalogue is made of."
             findings.warning("unknown-file", message, hint, At(path))
         elif kind is not None and kind != "settings":
             yield from drafts(path, kind, files[path], findings)

@@ -89,15 +89,15 @@ def _read(raw: bytes, name: str, findings: Findings) -> CatalogueSettings:
     if parsed.value is None:
         return default
     if not isinstance(parsed.value, dict):
-        _malformed(findings, "It is no mapping of settings.", at.on(1))
+        _malformed(findings, "It is not a mapping of settings.", at.on(1))
         return default
     fields = fields_of(parsed.value, (), parsed, at, findings)
     for key in sorted(fields.values.keys() - set(_KNOWN)):
         hint = f"Known settings are {', '.join(_KNOWN)}."
-        fields.findings.warning("unknown-field", f"`{fields.called(key)}` is no setting.", hint, fields.where(key))
+        fields.findings.warning("unknown-field", f"`{fields.called(key)}` is not a setting.", hint, fields.where(key))
     roots = fields.texts("roots", bounds.MAX_ROOTS, 100)
     if any(len(root.split()) != 1 for root in roots):
-        fields.invalid("roots", "holds more than single words", "Write the first word of each kind of command.")
+        fields.invalid("roots", "contains more than single words", "Write the first word of each kind of command.")
         roots = []
     return CatalogueSettings(
         title=fields.text("title", bounds.MAX_TITLE) or name,
@@ -133,7 +133,7 @@ def _mapping(
     if value is None:
         return {}
     if not isinstance(value, dict) or len(value) > most:
-        fields.invalid(name, f"is no mapping of at most {most:,} keys", hint)
+        fields.invalid(name, f"is not a mapping of at most {most:,} keys", hint)
         return {}
     found: dict[str, T] = {}
     for key, one in value.items():
@@ -153,13 +153,13 @@ def _generations(fields: Fields, parsed: Parsed) -> Iterator[Generation]:
     if given is None:
         return
     if not isinstance(given, list) or len(given) > bounds.MAX_GENERATIONS:
-        fields.invalid("generate", f"is no list of at most {bounds.MAX_GENERATIONS} items", _ITEM)
+        fields.invalid("generate", f"is not a list of at most {bounds.MAX_GENERATIONS} items", _ITEM)
         return
     written: set[str] = set()
     for index, one in enumerate(given):
         at = fields.at.on(parsed.lines.get(("generate", index)))
         if not isinstance(one, dict):
-            fields.findings.error("invalid-field", "An item of `generate` is no mapping.", _ITEM, at)
+            fields.findings.error("invalid-field", "An item of `generate` is not a mapping.", _ITEM, at)
             continue
         item = fields_of(one, ("generate", index), parsed, at, fields.findings, within=f"generate[{index}].")
         if generation := _generation(item, one):
@@ -177,7 +177,7 @@ def _generation(fields: Fields, given: Mapping[str, Any]) -> Generation | None:
             fields.missing(name, _ITEM)
     if into and not writable(into):
         fields.invalid(
-            "into", "is no JSON file of the catalogue", "Write a path in this folder, such as `commands.json`."
+            "into", "is not a JSON file of the catalogue", "Write a path in this folder, such as `commands.json`."
         )
         return None
     if not kind or not source or not into:

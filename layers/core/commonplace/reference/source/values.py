@@ -9,7 +9,7 @@ from commonplace.kernel.yaml import Parsed, Place, Reason
 
 _YAML_SENTENCES: dict[Reason, str] = {
     "syntax": "It is not valid YAML.",
-    "half-character": "It holds half a character.",
+    "half-character": "It contains a lone surrogate.",
     "documents": "It holds more than one document.",
     "values": "It holds too many values.",
     "reference": "It has an anchor, an alias or a tag, which are not read.",
@@ -66,7 +66,7 @@ def read(text: str, *, lines_to_depth: int = 3) -> Parsed:
     except ValueError:
         odd = _ODD_NUMBER.search(text)
         line = text.count("\n", 0, odd.start()) + 1 if odd else None
-        raise JsonError("a number is too long, or is none of JSON's", line) from None
+        raise JsonError("a number is too long, or is not valid JSON", line) from None
     return Parsed(value, dict(_members(text, lines_to_depth)))
 
 

@@ -165,7 +165,7 @@ def get_guide(using: ReferenceServices, call: Call, asked: GuideArguments) -> An
         return _page(using, replace(hit, placed=new, instead_of=hit.entry) if new else hit, asked)
     if by_id:
         entry = by_id[0].entry
-        raise NotFound(f"{code(name)} is no guide.", hint=f"{TOOL_OF[entry.type]} gives {code(entry.called)}.")
+        raise NotFound(f"{code(name)} is not a guide.", hint=f"{TOOL_OF[entry.type]} gives {code(entry.called)}.")
     # What a search for it finds, of each type the best; else titles that are spelt like it.
     types = [one for one in ENTRY_TYPES if one not in TOOL_OF]
     answers = [using.reference.search(Asked(name, one, limit=2, within=within)) for one in types]
@@ -210,7 +210,7 @@ def _no_command(name: str, answer: CommandAnswer, reports: bool) -> NotFound:
         names = [code(hit.entry.called, 120) for hit in answer.beginning]
         more = f" and {len(names) - MAX_BEGINNING} more" if len(names) > MAX_BEGINNING else ""
         return NotFound(
-            f"“{repeated(name)}” is no command: {len(names)} commands begin so.",
+            f"“{repeated(name)}” is not a command: {len(names)} commands begin so.",
             hint=f"They are {', '.join(names[:MAX_BEGINNING])}{more}. {LIST_THEM}",
         )
     onward = f"{AS_ENDPOINT} {LIST_THEM}" if _ENDPOINT.match(name) else LIST_THEM

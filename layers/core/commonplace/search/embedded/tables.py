@@ -150,9 +150,7 @@ def check_writable(found: dict[str, str], model: str) -> None:
     """Raises IndexMismatch when what would be written does not go with what is there."""
     check_readable(found)
     if found["chunker"] != CHUNKER_VERSION or found["terms"] != TERMS:
-        raise IndexMismatch(
-            "The search index holds text cut or analysed by another version of Commonplace.", hint=REBUILD
-        )
+        raise IndexMismatch("The search index was built by another version of Commonplace.", hint=REBUILD)
     if found["model"] != model:
         raise IndexMismatch(
             f"The search index was built with the embedding model {found['model']}, not with {model}.", hint=REBUILD

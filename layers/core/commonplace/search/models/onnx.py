@@ -83,7 +83,7 @@ class OnnxReranker:
         shape = outputs[self._output] or []
         labels = shape[-1] if len(shape) == 2 and isinstance(shape[-1], int) else 1
         if len(shape) not in (1, 2) or labels not in (1, 2):
-            raise SettingsError(f"{self._folder.model} is no cross-encoder: it has no logits of one or two labels.")
+            raise SettingsError(f"{self._folder.model} is not a cross-encoder: it has no logits of one or two labels.")
         self.name = f"{self._folder.name}@{self._folder.revision}"
 
     def rerank(self, query: str, passages: Sequence[tuple[RecordId, str]]) -> list[Reranked]:
@@ -97,7 +97,7 @@ class OnnxReranker:
         for positions, logits, _ in self._graph.run(self._output, encodings):
             for position, row in zip(positions, logits.reshape(len(positions), -1).tolist(), strict=True):
                 if len(row) > 2 or not all(map(math.isfinite, row)):
-                    raise Unavailable(f"The model {self._folder.name} gave no score.")
+                    raise Unavailable(f"The model {self._folder.name} returned no score.")
                 margin = row[0] if len(row) == 1 else row[1] - row[0]
                 power = math.exp(-abs(margin))
                 scores[position] = (1 if margin >= 0 else power) / (1 + power)

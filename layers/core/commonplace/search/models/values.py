@@ -62,7 +62,7 @@ def unit(values: object, dimension: int) -> Vector:
     try:
         vector = array("f", values)  # type: ignore[call-overload]
     except (TypeError, OverflowError) as error:
-        raise Unavailable("The embedding model answered with something that is no vector.") from error
+        raise Unavailable("The embedding model answered with something that is not a vector.") from error
     if len(vector) != dimension:
         raise Unavailable(f"The embedding model answered with {len(vector)} numbers in place of {dimension}.")
     norm = math.sqrt(math.fsum(value * value for value in vector))

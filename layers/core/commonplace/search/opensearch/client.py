@@ -86,7 +86,7 @@ class OrjsonSerializer(JSONSerializer):
         try:
             return orjson.loads(s)
         except ValueError as error:
-            raise SerializationError("the answer is no JSON", error) from None
+            raise SerializationError("the answer is not JSON", error) from None
 
 
 class BoundedConnection(Urllib3HttpConnection):
@@ -145,13 +145,13 @@ class GuardedTransport(Transport):
                     self.sleep(_RETRY_AFTER_SECONDS)
             return self._attempt(*request, **given)
         except ConnectionTimeout as error:
-            raise Unavailable("The search index takes too long.", retry_after_seconds=5) from error
+            raise Unavailable("The search index timed out.", retry_after_seconds=5) from error
         except ConnectionError as error:
             raise Unavailable("The search index does not answer.", retry_after_seconds=5) from error
         except OpenSearchException as error:
             # What the cluster says of a request may quote it.
             if not isinstance(error, TransportError):
-                raise failure(500, "", "an answer that is no JSON") from None
+                raise failure(500, "", "an answer that is not JSON") from None
             answer = error.info if isinstance(error.info, dict) else {"error": str(error.error)[:200]}
             reason = answer.get("error", answer.get("message", answer.get("Message", "")))
             raise item_failure(reason, int(error.status_code)) from None

@@ -370,7 +370,7 @@ class OpenSearchEngine:
             indices.create_first(self._client, self._stem, self._provider, self._parameters)
             roles = self._directory.roles()
         if not roles.served:
-            raise Unavailable("The search index was removed while it was made.", retry_after_seconds=5)
+            raise Unavailable("The search index was removed while it was created.", retry_after_seconds=5)
         targets = self._writable(roles)
         if not targets:
             raise indices.mismatch([self._directory.opened(name).facts for name in roles.served], self._facts)
@@ -504,7 +504,7 @@ class OpenSearchGenerations:
         try:
             self._client.indices.update_aliases(body={"actions": taken + given}, request_timeout=WRITE_SECONDS)
         except Refused as refused:
-            raise Unavailable(f"The roles of the indexes have changed meanwhile ({refused}).") from refused
+            raise Unavailable(f"The roles of the indexes have changed in the meantime ({refused}).") from refused
         logger.info("indexes changed roles", extra={"current": current, "next": upcoming, "previous": previous})
 
     def _generation(self, name: str, role: Role) -> Generation:

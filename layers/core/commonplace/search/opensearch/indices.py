@@ -223,7 +223,7 @@ def create(client: OpenSearchClient, name: str, body: dict[str, Any], role: str)
         client.indices.create(index=name, body=body | {"aliases": aliases}, request_timeout=WRITE_SECONDS)
     except Refused as refused:
         if refused.kind != "resource_already_exists_exception":
-            raise Unavailable(f"The index could not be made ({refused}).") from refused
+            raise Unavailable(f"The index could not be created ({refused}).") from refused
         return False
     logger.info("an index was made", extra={"index": name, "alias": role})
     return True

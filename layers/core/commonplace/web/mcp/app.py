@@ -90,7 +90,7 @@ def create_app(
     """
     by_name = {toolset.name: toolset for toolset in toolsets}
     if unknown := [name for name in default if name not in by_name]:
-        raise ValueError(f"There is no toolset {', '.join(unknown)}. It must be among: {', '.join(by_name)}.")
+        raise ValueError(f"There is no toolset {', '.join(unknown)}. Known: {', '.join(by_name)}.")
     if alone := [name for name in default if name in apart]:
         raise ValueError(f"{', '.join(alone)} is served at its own path alone.")
     together = tuple(name for name in by_name if name not in apart)

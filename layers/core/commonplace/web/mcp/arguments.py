@@ -411,7 +411,7 @@ def check_size(value: Any, max_values: int = MAX_VALUES) -> None:
         depth, count = depth + 1, count + len(level)
         if depth > MAX_VALUE_DEPTH or count > max_values:
             raise InvalidInput(
-                "The arguments are nested too deeply or hold too many values.",
+                "The arguments are nested too deeply or contain too many values.",
                 hint=f"At most {max_values} values, {MAX_VALUE_DEPTH} levels deep.",
             )
         held = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, Mapping | list))

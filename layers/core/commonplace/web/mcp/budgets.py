@@ -179,7 +179,7 @@ def resume(text: str, *, tool: str, question: str, version: str) -> int | str:
             return position
     except ValueError:
         pass  # it is no handle of this question
-    raise InvalidInput(refused, hint="Start anew: ask the same without the handle.")
+    raise InvalidInput(refused, hint="Start again: repeat the call without the handle.")
 
 
 def _digest(version: str) -> bytes:

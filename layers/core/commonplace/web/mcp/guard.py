@@ -91,7 +91,7 @@ class Guard:
             if principal.membership is None if self._members else self._private and principal.anonymous:
                 if self._challenges is not None:
                     raise SignIn(self._challenges.sign_in(self._resource))
-                raise Unauthorized("This is for people who have signed in.")
+                raise Unauthorized("Sign-in is required.")
             if self._tier != "public":
                 admit(principal, self._tier)
             if need is None:

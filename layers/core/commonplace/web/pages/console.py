@@ -195,7 +195,7 @@ class Console:
     async def _fields(self, request: Request) -> dict[str, list[str]]:
         """Return the fields of a form of this very session. Raises BadRequest, Forbidden, TooLarge."""
         if from_elsewhere(request, self.origin):
-            raise Forbidden("Only a page of this site may ask for this.")
+            raise Forbidden("Only a page of this site may send this request.")
         fields = await read_fields(request, MAX_PAGE_BYTES)
         if not same(one(fields, "csrf"), csrf_token(cookie_of(request, COOKIE))):
             raise Forbidden("This form is not of your session, or no longer.", hint="Load the page again.")

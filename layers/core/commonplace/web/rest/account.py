@@ -32,7 +32,7 @@ PRIVATE = {"cache-control": "private, no-store", "vary": "Authorization"}
 def accounts_of(request: Request) -> Accounts:
     """Raises Forbidden where nobody can sign in."""
     if (accounts := services(request).accounts) is None:
-        raise Forbidden("Nobody can sign in to this deployment.", hint="Everything else here is public.")
+        raise Forbidden("Sign-in is disabled in this deployment.", hint="Everything else here is public.")
     return accounts
 
 

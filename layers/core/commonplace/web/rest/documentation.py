@@ -59,14 +59,14 @@ def error_body(code: str, message: str, **details: Any) -> dict[str, Any]:
 
 
 ERRORS: dict[int, ErrorExample] = {
-    400: ("The request cannot be read.", error_body("BAD_REQUEST", "The request cannot be read.")),
+    400: ("The request is malformed.", error_body("BAD_REQUEST", "The request is malformed.")),
     401: (
         "A credential is needed, and no valid one came.",
-        error_body("UNAUTHORIZED", "This is for people who have signed in.", hint="Sign in, and ask again."),
+        error_body("UNAUTHORIZED", "Sign-in is required.", hint="Sign in, and try again."),
     ),
     403: (
         "Nobody may do this here.",
-        error_body("FORBIDDEN", "Nobody can sign in to this deployment.", hint="Everything else here is public."),
+        error_body("FORBIDDEN", "Sign-in is disabled in this deployment.", hint="Everything else here is public."),
     ),
     404: ("Nothing answers to this name.", error_body("NOT_FOUND", "There is nothing at this address.")),
     413: (

@@ -48,7 +48,7 @@ def leading(answers: Iterable[A], budget: int = PAGE_BYTES) -> list[A]:
 class ErrorBody(Answer):
     code: str = Field(description="Stable: program against it.")
     message: str = Field(description="A sentence for people.")
-    details: dict[str, Any] = Field(description="What helps to mend it: `hint`, `fields`, `nearest` ...")
+    details: dict[str, Any] = Field(description="What helps to fix it: `hint`, `fields`, `nearest` ...")
 
 
 class Error(Answer):

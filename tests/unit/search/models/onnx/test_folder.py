@@ -43,8 +43,8 @@ def test_a_graph_that_asks_for_more_than_text_is_refused(tmp_path: Path) -> None
 
 
 def test_an_encoder_is_no_cross_encoder_and_one_of_many_classes_is_none_either(tmp_path: Path) -> None:
-    assert "no cross-encoder" in refused(encoder(tmp_path / "encoder"), OnnxReranker)
-    assert "no cross-encoder" in refused(cross_encoder(tmp_path / "classes", labels=3), OnnxReranker)
+    assert "not a cross-encoder" in refused(encoder(tmp_path / "encoder"), OnnxReranker)
+    assert "not a cross-encoder" in refused(cross_encoder(tmp_path / "classes", labels=3), OnnxReranker)
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ async def _sign_out(services: OAuthServices, request: Request) -> Response:
 def _person(services: OAuthServices, request: Request) -> Profile:
     profile = sessions(services).find(cookie_of(request, COOKIE))
     if profile is None:
-        raise Unauthorized("Nobody is signed in here.", hint="Load /account and sign in.")
+        raise Unauthorized("You are not signed in.", hint="Load /account and sign in.")
     return profile
 
 

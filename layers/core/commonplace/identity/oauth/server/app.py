@@ -31,7 +31,7 @@ def render(_: Scope, error: Exception) -> Response:
             return envelope(MethodNotAllowed("Use another method at this address."), error.headers)
         case CommonplaceError():
             return envelope(error)
-    return envelope(BadRequest("The request cannot be read."))
+    return envelope(BadRequest("The request is malformed."))
 
 
 LAYERS = (

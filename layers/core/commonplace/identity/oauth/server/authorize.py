@@ -101,7 +101,7 @@ async def _show(services: OAuthServices, request: Request) -> Response:
 
 async def _decide(services: OAuthServices, request: Request) -> Response:
     if from_elsewhere(request, services.settings.issuer):
-        raise Forbidden("Only a page of this site may ask for this.")
+        raise Forbidden("Only a page of this site may send this request.")
     fields = await read_fields(request)
     handle = one(fields, "handle")
     try:

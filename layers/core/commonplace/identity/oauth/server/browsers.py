@@ -73,7 +73,7 @@ def wants_json(request: Request) -> bool:
 def must_be_ours(request: Request, issuer: str) -> None:
     """Refuse what no script of ours sent. Raises Forbidden."""
     if from_elsewhere(request, issuer) or PAGE_HEADER not in request.headers:
-        raise Forbidden("Only a page of this site may ask for this.")
+        raise Forbidden("Only a page of this site may send this request.")
 
 
 async def read_json(request: Request) -> Mapping[str, Any]:

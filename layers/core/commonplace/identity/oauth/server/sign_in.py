@@ -103,7 +103,7 @@ def sign_in_page(
 async def _nonce(services: OAuthServices, request: Request) -> Response:
     """`{nonce}`; with `address`, and `stateId` for a client's request, the exact text to sign as well."""
     if from_elsewhere(request, services.settings.issuer):
-        raise Forbidden("Only a page of this site may ask for this.")
+        raise Forbidden("Only a page of this site may send this request.")
     _wallets_only()
     address, state = request.query_params.get("address"), request.query_params.get("stateId", "")
     _next_path(services, request, {"stateId": state})
@@ -117,7 +117,7 @@ async def _nonce(services: OAuthServices, request: Request) -> Response:
 async def _verify(services: OAuthServices, request: Request) -> Response:
     """Opens a session for whoever signed, and says where to go on."""
     if from_elsewhere(request, services.settings.issuer):
-        raise Forbidden("Only a page of this site may ask for this.")
+        raise Forbidden("Only a page of this site may send this request.")
     _wallets_only()
     body = await read_json(request)
     next_path = _next_path(services, request, body)
@@ -167,7 +167,7 @@ async def _local(services: OAuthServices, local: LocalSignIn, request: Request) 
     if from_elsewhere(request, services.settings.issuer) or not (
         cookie and secrets.same(one(fields, "csrf"), secrets.digest(cookie))
     ):
-        raise Forbidden("Only the sign-in page of this site may ask for this.", hint="Load it again and choose anew.")
+        raise Forbidden("Only the sign-in page of this site may send this request.", hint="Reload it and choose again.")
     asked = {name: one(fields, name) for name in ("stateId", "prompt", "next")}
     answer = seen(_next_path(services, request, asked))
     _signed_in(services, request, answer, local.choose(one(fields, "account"), network_of(request)))
@@ -211,10 +211,10 @@ def _waap(services: OAuthServices) -> Waap | None:
 def _wallets_only() -> None:
     """Raise NotFound where nothing can judge a wallet's signature."""
     if not wallets.are_installed():
-        raise NotFound("Nobody signs in with a wallet here.", hint="The extra `wallets` is not installed.")
+        raise NotFound("Sign-in with a wallet is disabled here.", hint="The extra `wallets` is not installed.")
 
 
 def _provider(services: OAuthServices) -> Any:
     if services.oidc is None:
-        raise NotFound("Nobody signs in through a provider here.")
+        raise NotFound("Sign-in through a provider is disabled here.")
     return services.oidc
