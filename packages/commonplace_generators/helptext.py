@@ -73,7 +73,7 @@ def _help(raw: bytes, root: Name, source: str) -> _Help:
         found = page(text)
         words = root or tuple(_EXTENSION.sub("", word) for word in name_of(next(iter(found.usages), "")))
         if not words:
-            raise InvalidInput(f"{source} is no help text that names its program.", hint="Give `root:`.")
+            raise InvalidInput(f"{source} is not a help text that names its program.", hint="Give `root:`.")
         return _Help({words: page(_named(text, words, words[0]), words)})
     texts = {
         tuple(name.split()): body for name, body in told["pages"].items() if isinstance(body, str) and name.split()
@@ -150,7 +150,7 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
         if own and own.commands and _is_mere_group(usages, words, program=words == first):
             continue
         if not summary:
-            unread.append(Unread(" ".join(words), "Nothing says what it does."))
+            unread.append(Unread(" ".join(words), "It has no description."))
         passed = [one for group in groups for one in from_groups[group]]
         also = [" ".join(other) for other, of in aliases.items() if of == words]
         for alias in (*row.aliases, *(own.aliases if own else ())):

@@ -51,9 +51,9 @@ def dev(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help=f"Port to serve on, 0 for any; default: {DEFAULT_PORT}.")
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Sync, print the report and end; 1 if not whole.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Keep store, index and state in this folder.")] = None,
-    engine: Annotated[Literal["embedded", "opensearch"], typer.Option(help="What answers searches.")] = "embedded",
+    once: Annotated[bool, typer.Option("--once", help="Sync, print the report and exit; 1 if incomplete.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Folder for store, index and state.")] = None,
+    engine: Annotated[Literal["embedded", "opensearch"], typer.Option(help="Search engine.")] = "embedded",
     opensearch_url: Annotated[
         str | None, typer.Option(metavar="URL", help="A running node, for --engine opensearch.")
     ] = None,
@@ -62,40 +62,40 @@ def dev(
     ] = False,
     tier: Annotated[
         Literal["public", "member", "vibecoder"] | None,
-        typer.Option(help="Take agents without a token for accounts of this tier; default: for nobody."),
+        typer.Option(help="Tier of agents without a token; default: none."),
     ] = None,
     rpc: Annotated[
         list[str] | None,
-        typer.Option(help="Endpoint of Optimism, or mainnet=URL for names; repeatable. Default: nobody is asked."),
+        typer.Option(help="RPC endpoint of Optimism, or mainnet=URL for names; repeatable."),
     ] = None,
     chain: Annotated[
-        Literal["public"] | None, typer.Option(help="Ask the public endpoints of Optimism and mainnet about wallets.")
+        Literal["public"] | None, typer.Option(help="Use the public RPC endpoints of Optimism and mainnet.")
     ] = None,
     allow: Annotated[
-        list[str] | None, typer.Option(help="ADDRESS=TIER: a wallet that needs no hat; as often as you like.")
+        list[str] | None, typer.Option(help="ADDRESS=TIER: a wallet that needs no hat; repeatable.")
     ] = None,
     catalogue: Annotated[
         list[str] | None,
-        typer.Option(help="[NAME=]PATH: a folder with a catalogue of a product reference; as often as you like."),
+        typer.Option(help="[NAME=]PATH: a folder with a catalogue of a product reference; repeatable."),
     ] = None,
     chat: Annotated[
-        str, typer.Option(metavar="MODEL", help="What answers in the chat: openai:MODEL; default: passages.")
+        str, typer.Option(metavar="MODEL", help="Model of the chat, openai:MODEL; default: passages.")
     ] = "none",
     chat_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where that model is, if not at OpenAI; key: OPENAI_API_KEY.")
+        str | None, typer.Option(metavar="URL", help="Its base URL, if not OpenAI's; key: OPENAI_API_KEY.")
     ] = None,
     partner: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=URL", help="An MCP server to search beside this, as often as you like."),
+        typer.Option(metavar="NAME=URL", help="An MCP server to search too; repeatable."),
     ] = None,
     faithful: Annotated[
         bool, typer.Option("--faithful", help="Give each function processes of its own, as on AWS; takes 1.3 GB.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name skipped files; show the logs.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List skipped files; show the logs.")] = False,
 ) -> None:
-    """Serve a knowledge base on this machine, and keep up with every saved file."""
+    """Serve a knowledge base on this machine, and update it with every saved file."""
     if opensearch_url and engine != "opensearch":
-        raise CommandError("--opensearch-url goes with --engine opensearch.", "Add that, or leave the address out.")
+        raise CommandError("--opensearch-url goes with --engine opensearch.", "Add it, or omit the address.")
     if engine == "opensearch":
         require("opensearch", "--engine opensearch")
     if rpc or chain or allow:
@@ -124,9 +124,7 @@ def dev(
     site = shown | named_so | site_environment(os.environ)
     told = site | model_environment(os.environ) | chat_environment(chat, chat_url, os.environ)
     if chat_url and not answers(chat_url):
-        screen.say(
-            f"Nothing answers at {printable(chat_url)} yet. Until it does, the chat says that its model is away."
-        )
+        screen.say(f"Warning: nothing responds at {printable(chat_url)} yet; until then the chat has no model.")
     if data is None and told.get("EMBEDDING_PROVIDER", "").startswith("onnx:"):
         name = hashlib.sha256(f"{source.folder} {source.branch}".encode()).hexdigest()[:12]
         data = STATE / f"dev-{name}"
@@ -186,9 +184,9 @@ def partners_named(given: Sequence[str]) -> dict[str, str]:
         name, _, url = one.partition("=")
         shown = f"--partner {printable(one)}"
         if not name or not url:
-            raise CommandError(f"{shown} names no server.", "Give NAME=URL: reef=https://mcp.example.org/mcp")
+            raise CommandError(f"{shown} does not name a server.", "Give NAME=URL: reef=https://mcp.example.org/mcp")
         if not NAME.fullmatch(name):
-            raise CommandError(f"{shown}: {printable(name)} cannot be the name of a partner.", f"Take {RULE}")
+            raise CommandError(f"{shown}: {printable(name)} cannot be the name of a partner.", f"Use {RULE}")
         if not fetchable(url, loopback=True):
             raise CommandError(
                 f"{shown}: this cannot be the address of a partner.",
@@ -218,10 +216,10 @@ def add_partners(laptop: "Laptop", screen: "Screen", partners: Mapping[str, str]
     for name, url in partners.items():
         try:
             stands = named_on_start(here, name, url, Whose(data=data))
-            screen.say(f"Searched beside this: {name}, {printable(url)} ({printable(stands)})")
+            screen.say(f"Partner {name}, {printable(url)} ({printable(stands)})")
         except (CommandError, CommonplaceError) as error:
             screen.say(f"{name} was not added: {error.message} {error.hint or ''}".rstrip())
-    screen.say(f"Agents search all sources at {laptop.mcp_url}/commons")
+    screen.say(f"All sources: {laptop.mcp_url}/commons")
 
 
 def fill_sample(laptop: "Laptop", screen: "Screen") -> None:
@@ -240,7 +238,7 @@ def found_sample(laptop: "Laptop", screen: "Screen") -> None:
         screen.say(f"The organisation of the sample: {laptop.url}/console/governance (as Ada, Vi or Guest)")
         screen.say(f"Agents read it for one of them: {laptop.url}/mcp/governance")
     except (CommandError, CommonplaceError) as error:
-        screen.say(f"The sample founds no organisation: {error.message}")
+        screen.say(f"The organisation of the sample was not created: {error.message}")
 
 
 def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:
@@ -261,7 +259,7 @@ def contribute_sample(laptop: "Laptop", screen: "Screen") -> None:
                     client.hive.add_knowledge(**entry.body)
                 screen.say(f"{len(entries)} pending contributions of the sample: commonplace hive review")
     except (CommandError, CommonplaceError) as error:
-        screen.say(f"The sample contributes nothing to the hive: {error.message}")
+        screen.say(f"The contributions of the sample were not added: {error.message}")
 
 
 def catalogues_of(source: Source, given: Sequence[str], *, sample: bool) -> list[CatalogueFolder]:

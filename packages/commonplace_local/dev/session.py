@@ -119,8 +119,8 @@ def data_folder(given: Path | None) -> Iterator[Path]:
                 hint = "Stop it, or choose another folder with --data."
                 raise CommandError(f"Another `commonplace dev` uses {given}.", hint) from error
             except OSError as error:
-                hint = "Choose a folder that you may write to with --data."
-                raise CommandError(f"Nothing can be kept in {given}: {error.strerror}.", hint) from error
+                hint = "Choose a writable folder with --data."
+                raise CommandError(f"The data folder {given} cannot be written: {error.strerror}.", hint) from error
             yield given.resolve()
     finally:
         os.umask(before)
@@ -199,9 +199,9 @@ def first_sync(laptop: Laptop, screen: Screen, engine: SearchEngine = EMBEDDED) 
         if len(laptop.push_each()) < len(laptop.repositories):
             laptop.poke()
     except SnapshotFailed as error:
-        raise CommandError(f"The folder cannot be read: {error}", "Mend that and start again.") from error
+        raise CommandError(f"The folder cannot be read: {error}", "Fix this and start again.") from error
     except httpx.HTTPError as error:
-        raise CommandError(f"The webhook did not take the push: {error}", "The logs above say why.") from error
+        raise CommandError(f"The webhook rejected the push: {error}", "See the logs above.") from error
     with screen.working("Syncing") as tell:
         follow(laptop, tell)
         if engine.elsewhere:
@@ -220,7 +220,7 @@ def follow(laptop: Laptop, tell: Teller) -> None:
         if progress != seen:
             seen, moved = progress, time.monotonic()
         elif time.monotonic() - moved > STALLED_SECONDS:
-            raise CommandError(f"Nothing has moved for {STALLED_SECONDS} s.", "The functions' logs say why.")
+            raise CommandError(f"There was no progress for {STALLED_SECONDS} s.", "See the functions' logs.")
         tell(progress)
         time.sleep(LOOK_SECONDS)
 
@@ -255,12 +255,12 @@ def _follow_saves(laptop: Laptop, screen: Screen, changed: threading.Event, *, f
             try:
                 moves = laptop.push_each()
             except SnapshotFailed as error:  # a folder in motion: a checkout, a file being replaced
-                screen.say(f"The folder cannot be read just now, trying again: {error}")
+                screen.say(f"The folder cannot be read at the moment, retrying: {error}")
                 time.sleep(AGAIN_SECONDS)
                 changed.set()
             except httpx.HTTPError as error:
-                trouble = "The next save, or the hourly look, repairs that."
-                screen.say(f"The webhook did not take the push: {error}. {trouble}")
+                trouble = "The next save, or the hourly check, repairs that."
+                screen.say(f"The webhook rejected the push: {error}. {trouble}")
             if not shown:
                 began = time.monotonic()
             shown |= {name: Move(shown.get(name, move).before, move.after) for name, move in moves.items()}
@@ -309,7 +309,7 @@ def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:
         return
     listed = laptop.api.repository.changed_paths(move.before, move.after)
     paths = {path for kind in ("added", "modified") for path in listed[kind]}
-    fates = {True: "served as it was before", False: "not published"}
+    fates = {True: "previous version is served", False: "not published"}
     skipped = [item for item in report.skipped if item.path in paths]
     lines = [
         f"  {item.path}{place(item.problem)}: {fates[item.kept_last_good]}, "

@@ -45,7 +45,7 @@ def entry_of(draft: Draft) -> Entry | None:
     before = fields.findings.errors
     known = KNOWN | (_OF_MARKDOWN if draft.body is not None else set())
     for name in sorted(fields.values.keys() - known):
-        message = f"`{fields.called(name)}` is no field of an entry; it is left out."
+        message = f"`{fields.called(name)}` is not a field of an entry; it is left out."
         fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
     content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
     if draft.body is not None and not fields.absent("content"):
@@ -106,7 +106,7 @@ def _type(fields: Fields, draft: Draft) -> EntryType | None:
     found = next((one for one in ENTRY_TYPES if one == text), None)
     if found is None:
         hint = f"Write one of {', '.join(ENTRY_TYPES)}."
-        fields.findings.error("unknown-type", "`type` is no type of entry.", hint, fields.where("type"))
+        fields.findings.error("unknown-type", "`type` is not a type of entry.", hint, fields.where("type"))
     return found
 
 
@@ -118,7 +118,7 @@ def _id(fields: Fields, draft: Draft) -> str | None:
     id = fields.text("id", bounds.MAX_ID)
     if id is not None and not ID.match(id):
         fields.invalid(
-            "id", "is no id", "Write small letters, digits, dots, hyphens and underscores: `cmd-users-list`."
+            "id", "is not an id", "Write small letters, digits, dots, hyphens and underscores: `cmd-users-list`."
         )
         return None
     return id
@@ -138,7 +138,7 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
             )
             fields.findings.warning("missing-last-updated", "There is no `lastUpdated`.", hint, fields.at)
     except ValueError:
-        fields.invalid("last_updated", "is no ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
+        fields.invalid("last_updated", "is not an ISO 8601 time", "Write `2026-03-01` or `2026-03-01T12:00:00Z`.")
     found: list[Example] = []
     for one in fields.mappings("examples", bounds.MAX_EXAMPLES, _EXAMPLE, text="code"):
         code, output = one.block("code", bounds.MAX_EXAMPLE_BYTES), one.block("output", bounds.MAX_EXAMPLE_BYTES)
