@@ -97,3 +97,23 @@ def library(folder: Path) -> Clone:
         user.write(f"notes/hostile-{number}.md", document(f"Hostile {number}", body + "\n", type="file"))
     user.commit("Start")
     return user
+
+
+DRAWN = """
+The height of the water follows $h(t) = h_0 + \\sum_{i=1}^{n} A_i \\cos(\\omega_i t + \\varphi_i)$;
+a tide table costs $5 to $10.
+
+$$
+\\begin{aligned}
+f(x) &= \\begin{cases} x^2 & \\text{if } x > 0 \\\\ 0 & \\text{otherwise} \\end{cases} \\\\
+\\int_0^\\infty e^{-x^2}\\,dx &= \\frac{\\sqrt{\\pi}}{2}
+\\end{aligned}
+$$
+
+```mermaid
+flowchart LR
+  A[Count] -->|twice| B{Agree?}
+  B -->|yes| C[(Record)]
+  B -->|no| A
+```
+"""

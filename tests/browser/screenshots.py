@@ -1,5 +1,7 @@
 """Takes the pictures of the documentation: `python -m tests.browser.screenshots`. They end up in docs/images."""
 
+import shutil
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +15,13 @@ from commonplace.identity.records import Client
 from commonplace.identity.wallets import Named
 from tests.browser.chromium import browsing
 from tests.browser.hosting import hosted
+from tests.browser.reading import DRAWN, SAMPLE
 from tests.browser.visiting import Visit, visiting
 from tests.browser.wallet import TEST_WALLET, Wallet
 from tests.fakes.authority import standing
 from tests.fakes.authorization_server import AuthorizationServer
-from tests.integration.running_dev import serving
+from tests.integration.repositories import Clone, document
+from tests.integration.running_dev import serving, started
 
 FOLDER = Path(__file__).parents[2] / "docs/images"
 PORT = 8787
@@ -25,22 +29,40 @@ KEY = "0x" + "a1" * 32
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}}
 DESK: dict[str, Any] = {"viewport": {"width": 760, "height": 600}}
 SITE = "https://assistant.example/oauth/client.json"
-MAX_BYTES = 200_000
+MAX_BYTES = 150_000
 DAY_SECONDS = 86_400
-WIDE: dict[str, Any] = {"viewport": {"width": 1100, "height": 760}}
+WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 720}}
 SITE_PICTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "site-home": ("/", WIDE),
     "site-home-phone": ("/", {**PHONE, "color_scheme": "dark"}),
     "site-search": ("/search?q=tiide+pol", WIDE),
     "site-document": ("/d/study/the-whelks-of-lantern-cove", WIDE),
     "site-document-phone": ("/d/study/the-whelks-of-lantern-cove", {**PHONE, "color_scheme": "dark"}),
-    "site-map": ("/map", {"viewport": {"width": 1100, "height": 900}}),
+    "site-map": ("/map", {"viewport": {"width": 1280, "height": 640}}),
     "site-map-phone": ("/map", {**PHONE, "color_scheme": "dark"}),
     "site-not-found": ("/docs/pool-desk/how-record-are-checked", WIDE),
     "console-sync": ("/console/sync", WIDE),
     "console-why": ("/console/why?q=drafts/winter-survey-plan.md", WIDE),
 }
 """Name of a picture -> page of the sample, and the browser that shows it."""
+
+PAGE_TYPES = {
+    "home": "/",
+    "search": "/search?q=tiide+pol",
+    "document": "/d/study/the-whelks-of-lantern-cove",
+    "formulas": "/d/file/drawn",
+    "list": "/types/pattern",
+    "browse": "/types",
+    "map": "/map",
+    "connect": "/connect",
+    "api": "/docs",
+    "not-found": "/docs/pool-desk/how-record-are-checked",
+    "console": "/console/sync",
+    "chat": "/console/chat",
+}
+"""Name of a picture of four looks -> the page: at 390 and 1280 pixels, light and dark."""
+HEIGHT = 430
+"""Pixels of each look in such a picture."""
 
 
 def main() -> None:
@@ -63,6 +85,13 @@ def main() -> None:
             take(visit.page, "connected-apps")
     with TemporaryDirectory() as data, serving("--data", data) as dev, browsing() as browser:
         take_site(browser, dev.url, FOLDER)
+    with TemporaryDirectory() as work:
+        folder = Path(work)
+        user = Clone(Path(shutil.copytree(SAMPLE, folder / "library")))
+        user.write("drawn.md", document("Formulas and diagrams", DRAWN))
+        user.commit("Draw")
+        with started(user, folder / "data") as dev, browsing() as browser:
+            take_looks(browser, dev.url, FOLDER)
 
 
 def take_site(browser: Browser, url: str, folder: Path) -> None:
@@ -76,6 +105,32 @@ def take_site(browser: Browser, url: str, folder: Path) -> None:
             visit.go(f"{url}{path}")
             take(visit.page, name, folder, full_page=False)
             visit.check()
+
+
+def take_looks(browser: Browser, url: str, folder: Path) -> None:
+    """A picture of each type of page in its four looks, side by side."""
+    rows: dict[str, list[bytes]] = {name: [] for name in PAGE_TYPES}
+    for viewport in ({"width": 390, "height": 844}, {"width": 1280, "height": 844}):
+        for scheme in ("light", "dark"):
+            with visiting(browser, None, at=[url], viewport=viewport, color_scheme=scheme) as visit:
+                visit.go(f"{url}/account")
+                visit.press("Ada, member")
+                visit.heading("Connected apps")
+                for name, path in PAGE_TYPES.items():
+                    visit.go(f"{url}{path}")
+                    if name == "formulas":
+                        expect(visit.page.locator("details", has_text="Source of the diagram")).to_be_visible()
+                    rows[name].append(visit.page.screenshot(animations="disabled"))
+                visit.check()
+    page = browser.new_page(viewport={"width": 1800, "height": HEIGHT})
+    for name, looks in rows.items():
+        shown = "".join(f'<img src="data:image/png;base64,{b64encode(look).decode()}">' for look in looks)
+        style = f"body{{display:flex;gap:8px;margin:0;width:max-content}}img{{height:{HEIGHT}px}}"
+        page.set_content(f"<style>{style}</style><body>{shown}</body>")
+        file = folder / f"page-{name}.jpg"
+        page.locator("body").screenshot(path=file, type="jpeg", quality=75)
+        if (size := file.stat().st_size) > MAX_BYTES:
+            raise ValueError(f"{file.name} has {size} bytes: more than {MAX_BYTES}")
 
 
 def prepare(server: AuthorizationServer) -> None:
