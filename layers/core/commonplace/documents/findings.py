@@ -22,7 +22,7 @@ CERTAIN = 1.0  # The score of what is listed, and of a newcomer's way in: nothin
 
 Relation = Literal["exact", "candidates"]
 Search = Callable[[SearchRequest], SearchResults]
-Intent = Listing | Entry | tuple[Part, ...] | None
+Intent = Listing | Entry | list[Part] | None
 
 
 class Searcher(Protocol):
@@ -64,7 +64,7 @@ def find(search: Search, library: Library, request: SearchRequest, wanted: Inten
         onward = Position(page.stop, RecordId("")) if page.stop < total else None
         found = SearchResults(request.query, hits, total, fallback=False, reranked=False, took_ms=0)
         return replace(found, hint=wanted.sentence, after=onward, passed=page.start)
-    if isinstance(wanted, tuple):
+    if isinstance(wanted, list):
         return _joined(search, replace(request, shown=page.stop), wanted)
     found = search(replace(request, shown=page.stop))
     if not {_ref(hit) for hit in found.results} <= library.manifest().by_ref.keys():

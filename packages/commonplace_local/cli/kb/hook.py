@@ -68,8 +68,8 @@ def _found(folder: Path, place: Place) -> Iterator[str]:
     import httpx
 
     query = subject(folder)
-    wanted = {"what": "the memory", "hint": MINT, "toolset": "memory"}
-    with connected(place, GRANT, **wanted, outage_seconds=LEARN_SECONDS) as (memory, access):
+    there = connected(place, GRANT, what="the memory", hint=MINT, toolset="memory", outage_seconds=LEARN_SECONDS)
+    with there as (memory, access):
         # One of the two may be away, or not be this person's to read.
         with suppress(Exception):
             for one in memory.call("kb_search", {"query": query, "limit": ENTRIES})["entries"]:

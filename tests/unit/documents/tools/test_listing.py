@@ -191,4 +191,4 @@ def test_a_question_for_documents_of_a_type_has_a_subject(
         [(subject, types)] if types else []
     )
     # A filter that is given leaves nothing to be read from the words.
-    assert parts(sample, text, Filters(content_types=("tag",))) == ()
+    assert parts(sample, text, Filters(content_types=("tag",))) == []

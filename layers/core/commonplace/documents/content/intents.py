@@ -60,14 +60,14 @@ def listing(catalogue: Catalogue, text: str, wanted: Filters) -> Listing | None:
     )
 
 
-def parts(catalogue: Catalogue, text: str, wanted: Filters) -> tuple[Part, ...]:
+def parts(catalogue: Catalogue, text: str, wanted: Filters) -> list[Part]:
     """Return the questions of a text that has several, or one for documents of a type, each with its filters; none for
     any other text. A text that is a name or an alias of a document is its name."""
     if not _named(catalogue).keys().isdisjoint(forms(name_key(text))):
-        return ()
+        return []
     several = questions(text)
     found = [_part(catalogue, one, wanted) for one in several or [text]]
-    return tuple(found) if several or found[0].of_type else ()
+    return found if several or found[0].of_type else []
 
 
 def _part(catalogue: Catalogue, text: str, wanted: Filters) -> Part:

@@ -9,7 +9,7 @@ from commonplace.repository.dialect import plain
 from commonplace.repository.headings import BLOCK, anchor, fragment_of
 from commonplace.repository.links import RAW_ID
 
-RESERVED = frozenset({"content", "found", "main", "q", "results", "search", "status", "toc"})
+RESERVED = frozenset({"content", "found", "main", "q", "results", "search", "status", "theme", "toc"})
 """Ids that pages have for themselves: a heading of that name gets a number, as the second of two on GitHub does."""
 
 
