@@ -2,6 +2,7 @@
 
 import random
 import string
+from collections.abc import Callable
 
 from commonplace.redaction.model import Kind
 
@@ -105,6 +106,41 @@ NOT_PERSONAL = (
     "arn:aws:secretsmanager:us-east-1:123456789012:secret:my-secret",
     "postgres://user:password@localhost/db and https://example.com/v2/users/a-long-path-name-of-a-page/x",
 )
+
+
+NOTATIONS: dict[str, Callable[[str], str]] = {
+    "space": str,
+    "snake": lambda words: words.replace(" ", "_"),
+    "kebab": lambda words: words.replace(" ", "-"),
+    "dotted": lambda words: words.replace(" ", "."),
+    "camel": lambda words: (joined := words.title().replace(" ", ""))[:1].lower() + joined[1:],
+    "pascal": lambda words: words.title().replace(" ", ""),
+    "upper": lambda words: words.upper().replace(" ", "_"),
+}
+"""How a program or a person writes the words of a key."""
+
+SYNTAXES = (
+    "<{0}>{1}</{0}>",
+    '<add key="{0}" value="{1}"/>',
+    '<entry name="{0}">{1}</entry>',
+    '{{"{0}": "{1}"}}',
+    '{{"name": "{0}", "value": "{1}"}}',
+    "{0}='{1}'",
+    '{0} = "{1}"',
+    'const {0}: string = "{1}";',
+    "env:\n- name: {0}\n  value: {1}\n",
+    "set('{0}', '{1}')",
+    '{0}("{1}")',
+    "{0}: {1}\n",
+    "run --{0} {1} now",
+    "run --{0}={1} now",
+    'if ("{1}" == {0}) {{',
+    "The {0} for staging is {1}.",
+    "The {0} of the box was changed to {1} on Friday.",
+    "{1} is the {0} of the box.",
+    "| {0} | {1} |",
+)
+"""Where a value stands beside the name of a secret."""
 
 
 def secrets(seed: int = 4) -> dict[str, str]:

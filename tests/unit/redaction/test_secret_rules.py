@@ -1,3 +1,5 @@
+import pytest
+
 from commonplace.redaction.model import Policy
 from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.secret_rules import PROVIDERS, find_secrets
@@ -34,8 +36,30 @@ def test_secret_is_known_by_what_it_is_assigned_to() -> None:
             assert value not in redacted(around.format(before, value + ('"' if '"' in before else "")))
 
 
+@pytest.mark.parametrize("syntax", examples.SYNTAXES)
+@pytest.mark.parametrize("notation", examples.NOTATIONS)
+def test_secret_is_known_by_its_name_in_every_notation_and_syntax(syntax: str, notation: str) -> None:
+    for words, value in (("db password", "tR7kp2w!xQ"), ("client secret", ASSIGNED["env"][1] + ASSIGNED["yaml"][1])):
+        text = syntax.format(examples.NOTATIONS[notation](words), value)
+        for around in ("{}", "```\n{}\n```", "x `{}` y"):
+            assert value not in redacted(around.format(text)), text
+
+
+@pytest.mark.parametrize("syntax", examples.SYNTAXES[:8])
+def test_password_of_plain_words_is_known_where_a_value_must_stand(syntax: str) -> None:
+    text = syntax.format("password", "kastanie")
+    assert "kastanie" not in redacted(f"```\n{text}\n```")
+
+
+@pytest.mark.parametrize("syntax", examples.SYNTAXES)
+@pytest.mark.parametrize("value", ["<YOUR_PASSWORD>", "${DB_PASSWORD}", "changeme", "required", "string", "postgres"])
+def test_what_stands_for_a_password_is_kept(syntax: str, value: str) -> None:
+    text = f"```\n{syntax.format('db_password', value)}\n```"
+    assert redacted(text) == text
+
+
 def test_many_providers_are_known() -> None:
-    assert len(PROVIDERS) > 50
+    assert len(PROVIDERS) > 150
 
 
 def test_private_key_is_masked_with_all_its_lines() -> None:

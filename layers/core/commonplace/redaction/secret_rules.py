@@ -11,19 +11,25 @@ from functools import cache
 from typing import Final
 
 from commonplace.redaction.model import Span
-from commonplace.redaction.vocabulary import Forms
+from commonplace.redaction.vocabulary import COMMON, TECHNICAL, Forms
 
-FORMS = Forms("secrets", ignore_case="about_keys about_phrases about_aws stands_for_one strong_name weak_name")
-PROVIDERS: Final[dict[str, str]] = FORMS.table("providers")
+FORMS = Forms("secrets", ignore_case="about_keys about_phrases about_aws stands_for_one weak_name no_secret no_value")
+_KNOWN = Forms("providers")
+PROVIDERS: Final[dict[str, str]] = {name: _KNOWN.text(name) for name in _KNOWN.data}
 
-_PROVIDERS = re.compile(
-    "|".join(
-        f"(?P<{name}>{'' if form.startswith('(?<=') else '(?<![A-Za-z0-9_/+-])'}(?:{form}))"
-        for name, form in PROVIDERS.items()
-    )
+_GROUPS = {name: f"(?P<{name}>{form})" for name, form in PROVIDERS.items()}
+_BEHIND = [group for name, group in _GROUPS.items() if PROVIDERS[name].startswith("(?<=")]
+_ALONE = [group for name, group in _GROUPS.items() if not PROVIDERS[name].startswith("(?<=")]
+_PROVIDERS = re.compile(rf"(?<![A-Za-z0-9_/+-])(?=\S{{12}}|SSWS )(?:{'|'.join(_ALONE)})|{'|'.join(_BEHIND)}")
+_NAME = re.compile(
+    rf"(?:(?P<password>{FORMS.notations('passwords')}|(?i:{FORMS.text('glued_passwords')}))"
+    rf"|{FORMS.notations('keys')}|(?i:{FORMS.text('glued_keys')})){FORMS.text('after_name')}(?![^\W_])"
 )
+_REACHES = [(row["how"], re.compile(FORMS.joined(row["form"]))) for row in FORMS.data["reaches"]]
+_COMMANDS = FORMS.many("commands")
 _LOOSE = FORMS.words("loose")
 _SMALL_WORDS = FORMS.words("small_words")
+_NO_PASSWORDS = COMMON | TECHNICAL | _SMALL_WORDS
 
 LIKELY_MNEMONIC = "likely_mnemonic"
 """The label of as many words as a seed phrase has, where nothing says that they are one."""
@@ -70,59 +76,126 @@ def _in_addresses(text: str) -> Iterator[Span]:
                 yield _secret(*found.span("value"), "credentials")
     for found in FORMS.in_query.finditer(text):
         if not stands_for_one(found["value"]) and (
-            _is_random(found["value"]) or FORMS.strong_name.search(found[0][:12])
+            _is_random(found["value"]) or ((name := _NAME.match(found[0], 1)) and name["password"])
         ):
             yield _secret(*found.span("value"), "query")
 
 
 def _assigned(text: str) -> Iterator[Span]:
-    for found in FORMS.assigned.finditer(text):
-        group = "quoted" if found["quoted"] else "bare"
-        value, name, by = found[group], found["name"], found["by"]
-        trimmed = value if group == "quoted" else value.rstrip(".!?:*_")
-        if trimmed and not stands_for_one(trimmed) and _is_worth_hiding(name, by, trimmed, quoted=group == "quoted"):
-            yield _secret(found.start(group), found.start(group) + len(trimmed), "assigned")
+    yield from _named(text)
     for found in FORMS.header.finditer(text):
         value = found["value"].rstrip(".!?")
         if not stands_for_one(value) and (
             _is_random(value) or (found[0].startswith("-") and any(map(str.isdigit, value)) and len(value) > 7)
         ):
             yield _secret(found.start("value"), found.start("value") + len(value), "header")
-    for form in (FORMS.command, FORMS.password_and, FORMS.signed):
+    for form in (*_COMMANDS, FORMS.password_and, FORMS.signed):
         for found in form.finditer(text):
-            group = next(one for one in ("value", "also", "third") if one in form.groupindex and found[one])
+            group = next(one for one in ("value", "also") if one in form.groupindex and found[one])
             if not stands_for_one(found[group]):
                 yield _secret(*found.span(group), "assigned")
+    for header in FORMS.cookies.finditer(text):
+        for found in FORMS.cookie.finditer(text, *header.span("pairs")):
+            if _is_random(found["value"]) and not stands_for_one(found["value"]):
+                yield _secret(*found.span("value"), "cookie")
 
 
-def _is_worth_hiding(name: str, by: str, value: str, *, quoted: bool) -> bool:
-    """Return whether what is assigned to such a name can be a secret, and is no word, type or reference."""
-    said = by.strip(" \t\"'`*_").split(" ")[0] in ("is", "was", "ist", "es")
-    if FORMS.strong_name.search(name):
-        mixed = (
-            any(map(str.isdigit, value))
-            or re.search(r"[!@#$%^&*+=~]", value)
-            or (re.search(r"[a-z][A-Z]", value) and _entropy(value) > 3)
+def _named(text: str) -> Iterator[Span]:
+    """Yield the values within reach of a name of a secret, whatever the syntax."""
+    for name in _NAME.finditer(text):
+        line = text[max(text.rfind("\n", 0, name.start()) + 1, name.start() - 80) : name.start()]
+        if not name["password"] and FORMS.no_secret.search(line):
+            continue
+        for how, form in _REACHES:
+            if (
+                (how != "flag" or FORMS.flag.search(line))
+                and (how != "directive" or FORMS.directive.fullmatch(line))
+                and (found := form.match(text, name.end()))
+                and (span := _value(text, name, how, found))
+            ):
+                yield span
+                break
+    for found in FORMS.reversed.finditer(text):
+        name = _NAME.match(text, found.end())
+        if name and (span := _value(text, name, "said", found)):
+            yield span
+
+
+def _value(text: str, name: re.Match[str], how: str, found: re.Match[str]) -> Span | None:
+    """Return the value that a name reaches, if that can be a secret, and is no word, type or reference."""
+    quoted = found["quoted"] if "quoted" in found.re.groupindex else None
+    value = quoted or found["bare"].rstrip(".!?:*_")
+    for opened, closed in ("()", "[]", "{}"):
+        if quoted is None and opened not in value:
+            value = value.rstrip(closed)
+    start = found.start("bare" if quoted is None else "quoted")
+    if scheme := FORMS.scheme_of.match(value):
+        start, value = start + scheme.end(), value[scheme.end() :]
+    if not value or stands_for_one(value) or FORMS.no_value.fullmatch(value):
+        return None
+    is_secret = _is_password if name["password"] else _is_key
+    if not is_secret(name, value, how if quoted is None else f"{how} quoted", text[found.end() : found.end() + 1]):
+        return None
+    return _secret(start, start + len(value), "assigned")
+
+
+def _is_password(name: re.Match[str], value: str, how: str, after: str) -> bool:
+    """Return whether this can be a password: any word where a value must stand, only what is no word elsewhere."""
+    said, quoted = how.partition(" ")[::2]
+    mixed = (
+        any(map(str.isdigit, value))
+        or re.search(r"[!@#$%^&*+=~]", value)
+        or (re.search(r"[a-z][A-Z]", value) and _entropy(value) > 3)
+    ) and not re.fullmatch(r"\d{1,3}(?:\.\d+)?\w{0,2}|[a-z]+(?:[._][a-z]+)*_?\d{0,2}", value)
+    word = value.casefold()
+    plain = len(value) > 3 and word not in _NO_PASSWORDS and not FORMS.no_password.fullmatch(word)
+    if " " in value:
+        return "phrase" in name[0].casefold() and said in ("literal", "element") and len(value) > 11
+    if said in ("literal", "element", "block", "flag"):
+        return plain or bool(mixed)
+    is_constant, directive = name[0].isupper(), FORMS.directives.search(name[0]) is not None
+    if said == "argument":
+        return bool(mixed) or (plain and is_constant)
+    if said == "directive":
+        before = name.string[max(0, name.start() - 80) : name.start()]
+        return bool(mixed) or (plain and (directive or is_constant or FORMS.logged_in.search(before) is not None))
+    if said == "bare":
+        spaced = " " in name.string[name.end() : name.end() + 2]
+        by_equals = "=" in name.string[name.end() : name.end() + 2]
+        return (bool(mixed) and len(value) > 4) or (
+            plain and (is_constant or (by_equals and not spaced) or (not by_equals and _is_line(name, value)))
         )
-        if said or (by.strip().startswith(":") and not quoted):
-            return bool(mixed) and len(value) >= 5 and not re.fullmatch(r"\d{1,3}(?:\.\d+)?\w{0,2}", value)
-        return (
-            len(value) >= 4
-            and " " not in value
-            and (bool(mixed) or (quoted and len(value) >= 8 and not re.fullmatch(r"[a-z_]+|[A-Z][a-z]+", value)))
-        )
-    if re.fullmatch(r"(?i:.*(?:pin|otp|mfa))", name):
+    if said == "beside":
+        return directive or (len(value) > 7 and _is_random(value) and not value.isalnum())
+    if name[0].casefold() in ("pass", "pw", "clave", "parola"):
+        return bool(mixed) and len(value) > 7
+    return (bool(mixed) and len(value) > 4) or (plain and (bool(quoted) or (value.istitle() and after in ".\n")))
+
+
+def _is_line(name: re.Match[str], value: str) -> bool:
+    """Return whether a line holds nothing but a name and its value, as in YAML."""
+    text = name.string
+    start = text.rfind("\n", 0, name.start()) + 1
+    end = text.find("\n", name.end())
+    line = text[start : end if end >= 0 else len(text)]
+    return bool(re.fullmatch(r"[ \t]*(?:- )?[\w.-]+:[ \t]+\S+", line)) and line.endswith(value)
+
+
+def _is_key(name: re.Match[str], value: str, _how: str, _after: str) -> bool:
+    """Return whether this can be a key or a token: what looks random, or a short number of a PIN."""
+    said = name[0].casefold()
+    if FORMS.pins.fullmatch(said):
         return bool(re.fullmatch(r"\d{4,8}", value))
-    if " " in value and not re.search(r"mnemonic|seed|phrase", name, re.IGNORECASE):
-        return False
-    return (
-        _is_random(value)
-        if not FORMS.weak_name.match(name) or len(value) >= 12
-        else bool(re.search(r"\d", value))
-        and len(value) >= 8
-        and _entropy(value) > 2.5
-        and not re.fullmatch(r"[\d.,_]+\w{0,3}", value)
-    )
+    if " " in value:
+        return bool(re.search(r"mnemonic|seed|phrase", said))
+    if FORMS.weak_name.search(said) and len(value) < 12:
+        return (
+            bool(re.search(r"\d", value))
+            and len(value) >= 8
+            and _entropy(value) > 2.5
+            and not re.fullmatch(r"[\d.,_]+\w{0,3}", value)
+        )
+    return _is_random(value) and (not FORMS.any_key.fullmatch(said) or len(value) > 15)
 
 
 def _chain_keys(text: str) -> Iterator[Span]:

@@ -35,6 +35,10 @@ class Forms:
     def text(self, name: str) -> str:
         return self.joined(self.data[name])
 
+    def notations(self, name: str) -> str:
+        """Return words as a pattern that finds them as programs write them too: see `notations`."""
+        return notations(self.text(name))
+
     def words(self, name: str) -> frozenset[str]:
         return words(self.data[name])
 
@@ -42,6 +46,15 @@ class Forms:
         """Return a form as it is compiled."""
         plain = "".join(line.strip() for line in form.split("\n")) if "\n" in form else form
         return _PIECE.sub(lambda found: self.text(found[1]), plain)
+
+
+def notations(form: str) -> str:
+    """Return alternatives that are found in space, snake, kebab, camel and upper notation, in any case.
+
+    A space in them is whatever separates words. They begin and end where a word does: in `dateOfBirth` at a capital.
+    """
+    begins, ends = r"(?:(?<![^\W_])|(?<=[a-z0-9])(?=[A-Z]))", r"(?:(?![^\W_])|(?<=[a-z0-9])(?=[A-Z]))"
+    return rf"{begins}(?i:{form.replace(' ', '[ _.-]?')}){ends}"
 
 
 def words(text: str) -> frozenset[str]:
