@@ -93,17 +93,17 @@ def test_not_to_know_what_a_call_takes_is_something_else_than_nothing() -> None:
     [
         (COMMAND, {"name": "--to"}, "There is no `parameters[0].place`.", "argument, option"),
         (COMMAND, {"place": "option"}, "There is no `parameters[0].name`.", "Write name, place"),
-        (COMMAND, {"name": "q", "place": "query"}, "`parameters[0].place` is none of", "argument, option."),
+        (COMMAND, {"name": "q", "place": "query"}, "`parameters[0].place` is not a known value", "argument, option."),
         (
             ENDPOINT,
             {"name": "-q", "place": "option"},
-            "`parameters[0].place` is none of",
+            "`parameters[0].place` is not a known value",
             "path, query, header, cookie",
         ),
         (COMMAND, TO | {"required": "yes"}, "`parameters[0].required` is neither true", "without quotes"),
         (COMMAND, TO | {"name": "a" * 301}, "`parameters[0].name` has 301 characters", "300"),
-        (COMMAND, TO | {"description": ["a"]}, "`parameters[0].description` is no text", "text"),
-        (COMMAND, "--to", "`parameters[0]` is no mapping", "argument, option"),
+        (COMMAND, TO | {"description": ["a"]}, "`parameters[0].description` is not text", "text"),
+        (COMMAND, "--to", "`parameters[0]` is not a mapping", "argument, option"),
     ],
 )
 def test_a_parameter_that_cannot_be_read_is_an_error_that_says_what_would_be_valid(

@@ -94,7 +94,7 @@ def test_no_message_of_a_malformed_file_quotes_it() -> None:
         ({"title": ""}, "missing-field", "title"),
         ({"title": "a" * 201}, "invalid-field", "200"),
         ({"title": ["a"]}, "invalid-field", "text"),
-        ({"title": "a\u0007"}, "invalid-field", "Take it out"),
+        ({"title": "a\u0007"}, "invalid-field", "Remove it"),
         ({"summary": None}, "missing-field", "sentences"),
         ({"category": "Google Workspace"}, "invalid-field", "google-workspace"),
         ({"category": None}, "missing-field", "slug"),
