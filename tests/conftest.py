@@ -50,7 +50,7 @@ if os.environ.get("COMMONPLACE_TEST_SHARED"):
     # `make integration-shared`: the functions of every laptop share processes, as those of `commonplace dev` do.
     from commonplace_local.dev.laptop import Laptop
 
-    Laptop.__init__.__kwdefaults__["faithful"] = False
+    Laptop.__init__.__kwdefaults__["faithful"] = False  # type: ignore[index]
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -157,6 +158,8 @@ def dev(
         raise typer.Exit(INTERRUPTED if once else 0) from None
     if not whole:
         raise typer.Exit(1)
+
+
 def source_of(path: str | None, branch: str | None) -> Source:
     """Return what is served: a folder before a repository of the same name. Raises CommandError."""
     if path is not None:
@@ -167,8 +170,6 @@ def source_of(path: str | None, branch: str | None) -> Source:
     if branch is not None:
         raise CommandError("The sample has no branches.", "Name a clone: commonplace dev PATH --branch NAME")
     return plain_folder(SAMPLE, SAMPLE_NAME)
-
-
 
 
 def partners_named(given: Sequence[str]) -> dict[str, str]:
@@ -206,6 +207,10 @@ def after(
         fill_sample(laptop, screen)
     if partners:
         add_partners(laptop, screen, partners, data)
+    if sample or partners:
+        with suppress(TimeoutError):
+            laptop.wait()
+        laptop.cloud.end_idle()
 
 
 def add_partners(laptop: "Laptop", screen: "Screen", partners: Mapping[str, str], data: Path | None = None) -> None:

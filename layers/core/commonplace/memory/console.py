@@ -120,9 +120,7 @@ class MemoryPages:
                     "restore": action(restore_entry, self.using, self.show_entry, done="restored"),
                 },
             ),
-            ConsolePage(
-                path="memory/figures", title="Memory statistics", show=self.show_figures, need=kb_stats.need
-            ),
+            ConsolePage(path="memory/figures", title="Memory statistics", show=self.show_figures, need=kb_stats.need),
         ]
 
     def entries(self, who: Actor, given: EntryFilters) -> Cards:

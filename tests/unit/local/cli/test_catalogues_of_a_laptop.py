@@ -145,9 +145,7 @@ def test_a_line_says_what_answers_and_how_the_head_stands() -> None:
         f"Catalogue tools: published; 3 entries (2 command, 1 guide) of commit {'a' * 12}"
     )
     refused = REPORT.model_copy(update={"status": "refused", "problems": [WRONG, ODD], "published_commit": None})
-    assert catalogue_line("tools", refused) == (
-        "Catalogue tools: refused, 1 error, 1 warning; nothing is published"
-    )
+    assert catalogue_line("tools", refused) == ("Catalogue tools: refused, 1 error, 1 warning; nothing is published")
     failed = REPORT.model_copy(update={"status": "failed", "error": "UntrustedTree"})
     assert "the run failed: UntrustedTree, the branch is empty" in catalogue_line("tools", failed)
 
