@@ -181,6 +181,7 @@ def serve(
         screen.say(f"Searches are answered by {engine.label}")
         if once:
             return not outcome.faults
+        laptop.cloud.end_idle()
         if remembers:
             laptop.look_after_records()
         laptop.welcome_readers()
