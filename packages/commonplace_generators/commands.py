@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from commonplace.kernel.errors import InvalidInput
 from commonplace.reference.forms import command_form
-from commonplace.reference.model import Confidence, Entry, Example, Parameter
+from commonplace.reference.model import Confidence, Entry, Example, Parameter, Partial
 from commonplace.reference.source.bounds import MAX_PARAMETER_DESCRIPTION, MAX_PARAMETERS
 from commonplace.reference.source.checks import NOT_DESCRIBED
 from commonplace.repository.slugs import slug
@@ -87,6 +87,7 @@ class Command:
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    partial: tuple[Partial, ...] = ()
     related: tuple[str, ...] = ()
     """Names of other commands."""
     deprecated: bool = False
@@ -202,6 +203,7 @@ def _entry(one: Command, groups: Groups, ids: Mapping[str, str], options: Comman
         usages=[_typed(usage) for usage in _unique(one.usages)][:50],
         parameters=None if one.parameters is None else [_fitting(it) for it in one.parameters[:MAX_PARAMETERS]],
         confidence=one.confidence,
+        partial=list(one.partial),
         content=content(one),
         keywords=_keywords(one, said, options.keywords.get(one.name, ())),
         aliases=[shortened(alias, 200) for alias in _unique(aliases) if _free(alias, one, ids)][:50],

@@ -18,6 +18,7 @@ MAX_ARGUMENT_WORDS = 4
 FAR = 8
 """An option that is indented so much further than the others begins a row; further still it is part of a sentence."""
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_DASHES = str.maketrans("‐‑−", "---")
 _OVERSTRUCK = re.compile(r".\x08")
 _TITLE = re.compile(r"\s*[╭┌┏+]\s*[─━-]+\s*(?P<title>[^─━╮┐┓+]*?)\s*[─━-]*\s*[╮┐┓+]\s*")
 _EDGE = re.compile(r"\s*[╰└┗├][─━┴┼]*[╯┘┛┤]?\s*")
@@ -32,12 +33,18 @@ _REFUSED = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z](?:[\w.:+-]*[\w+])?|\d+[A-Za-z]\w*")
 _BELOW = re.compile(rf"(?P<name>{_NAME.pattern})(?P<others>(?:\s*[,|]\s*(?:{_NAME.pattern}))*)(?P<rest>.*)")
-_REST = re.compile(r"\s*(?:$|[<\[({.]|[A-Z][A-Z0-9_|.-]*(?:\s|$)).*")
+_REST = re.compile(r"\s*(?:$|[<\[({.]|[A-Z][A-Z0-9_|.=-]*(?:\s|$)).*")
 _IN_BRACKETS = re.compile(r"\s*\((?:aliases?:\s*)?([^)]*)\)")
 _ALIASES = re.compile(r"\[alias(?:es)?:\s*([^\]]*)\]", re.IGNORECASE)
 _ALIAS_LINE = re.compile(r"alias(?:es)?:\s*(\S.*)", re.IGNORECASE)
 _NAMES_COMMANDS = re.compile(r"[<\[{(]?\b(?:sub)?commands?\b|\{[^}]*,[^}]*\}", re.IGNORECASE)
 _COLUMN = re.compile(r"(?P<part>-[A-Za-z0-9]|--[\w-]+|<[^>]*>|[A-Z][A-Z0-9_|:]+)(?:\s{2,}|$)(?P<said>.*)", re.DOTALL)
+_USAGE = re.compile(r"usage(?=[:\s]|$)|(?:syntax|synopsis)(?=:|$)", re.IGNORECASE)
+_SHOWN = re.compile(r"\s*(?:[o•*] )?[a-z][\w-]*(?:$|:\s|\s{2,}|,? <|,? \[)")
+_CALLED = re.compile(rf"(?P<name>{_NAME.pattern}): (?P<said>\S.*)")
+"""`auth: Authenticate`, as gh writes it."""
+_WORDS = re.compile(r"[a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*){1,2}")
+"""`cache clear`, in a list of all commands."""
 _NO_COMMANDS = (
     "option", "flag", "argument", "environment", "variable", "example", "learn", "see also", "topic", "note",
     "config", "exit", "usage", "alias", "file", "default", "author", "version", "more help", "concept", "guide",
@@ -91,6 +98,12 @@ class Page:
     aliases: tuple[str, ...] = ()
     """Other names of the command, with or without the words before it."""
     examples: tuple[Example, ...] = ()
+    partial: frozenset[str] = frozenset()
+    """What it says to list a part of: `options`, `commands`."""
+    manual: bool = False
+    """Whether it is of the manual, not of `--help`."""
+    shown: int = 0
+    """How many lines begin as those of a list of commands do, understood or not."""
 
 
 def page(text: str, words: Sequence[str] = (), *, listing: bool = False) -> Page:
@@ -110,17 +123,18 @@ def page(text: str, words: Sequence[str] = (), *, listing: bool = False) -> Page
         usages=usages,
         notes={one: said for one, said in written if said},
         text=prose,
-        parameters=(*_arguments(told, commands), *(one for _, lines in told for one in _options(lines))),
+        parameters=(*_arguments(told, commands), *(one for _, lines in told for one in options_in(lines))),
         synopsis=" ".join(line.strip() for one, _ in told for line in one.lines if line.startswith("[-")),
         commands=tuple({one.name: one for one in reversed(commands)}.values())[::-1],
         aliases=tuple(_aliases(found)),
         examples=examples_in("\n".join([prose, *examples]), tuple(words), ""),
+        shown=sum(_SHOWN.match(line) is not None for one in found if "command" in one.about for line in one.lines),
     )
 
 
 def lines_of(text: str) -> list[str]:
     """Without colours, boxes and spaces at their ends; tabs are of eight, and two spaces at least behind a word."""
-    plain = _OVERSTRUCK.sub("", _COLOUR.sub("", text)).replace("\r\n", "\n").replace("\r", "\n")
+    plain = _OVERSTRUCK.sub("", _COLOUR.sub("", text)).replace("\r\n", "\n").replace("\r", "\n").translate(_DASHES)
     plain = re.sub(r"(?<=\S)\t", " \t", plain).expandtabs(8)
     return [said for line in plain.split("\n")[:MAX_LINES] if (said := _unboxed(line)) is not None]
 
@@ -157,14 +171,17 @@ def _heading(lines: Sequence[str], index: int) -> tuple[str, str] | None:
     said = line.strip()
     if not said or _indent(line) > 1:
         return None
-    if re.match(r"usage(?::|\s|$)", said, re.IGNORECASE):
-        return "usage", said[5:].lstrip(": ")
+    if found := _USAGE.match(said):
+        return "usage", said[found.end() :].lstrip(": ")
     if len(said) >= 100 or _OPTION.match(said):
         return None
     if said.endswith(":") or (said.isupper() and said.replace(" ", "").isalpha()):
         return said.rstrip(":").strip(), ""
     apart = not lines[index - 1].strip() if index else "commands" in said.casefold()
     following = lines[index + 1] if index + 1 < len(lines) else ""
+    columns = _GAP.split(following.strip())
+    if apart and "commands" in said.casefold() and len(columns) > 2 and all(map(_NAME.fullmatch, columns)):
+        return said, ""
     return (said, "") if apart and _indent(following) > 1 and not said.endswith((".", ",", ";")) else None
 
 
@@ -199,11 +216,20 @@ def rows(section: Section) -> Iterator[Row]:
         text = text[2:].strip() + ("" if "required]" in text else " [required]") if starred else text
         columns = _GAP.split(text, maxsplit=1)
         columns = columns if len(columns) > 1 or begins else _DASH.split(text, maxsplit=1)
-        if len(columns) == 1 and second and _NAME.fullmatch(line[: second[0][0]].strip()):
-            columns = line.strip().split(" ", 1)  # a name as wide as its column has one space behind it
+        if len(columns) == 1 and second and _beside(line, second[0][0]):
+            columns = [line[: second[0][0]].strip(), line[second[0][0] :].strip()]
+        if len(columns) == 1 and "command" in section.about and (called := _CALLED.fullmatch(text)):
+            columns = [called["name"], called["said"]]
         row = Row(columns[0], " ".join(columns[1:]), indent)
     if row:
         yield row
+
+
+def _beside(line: str, at: int) -> bool:
+    """Return whether a term is as wide as the first column, so that one space alone is behind it."""
+    term = line[:at].strip()
+    named = _OPTION.match(term) or ((found := _BELOW.fullmatch(term)) and _REST.fullmatch(found["rest"]))
+    return bool(named) and " " in line[at - 1 : at + 1] and bool(line[at : at + 2].strip())
 
 
 def _usages(section: Section) -> Iterator[tuple[str, str]]:
@@ -227,6 +253,8 @@ def _usages(section: Section) -> Iterator[tuple[str, str]]:
 def _of_one_name(usage: str, words: Sequence[str]) -> str:
     """`tool package|pack [version]` of commander names a command and its alias: whoever types both makes a pipe."""
     name = " ".join(words)
+    if len(words) > 1 and usage.split()[:1] == [words[-1]] != [words[0]]:  # openssl: `req [options]`
+        return f"{' '.join(words[:-1])} {usage}"
     return re.sub(rf"^{re.escape(name)}\|[\w|-]+", name, usage) if words else usage
 
 
@@ -248,19 +276,27 @@ def _listing(
     chosen = [one for one in told if any(row.term.startswith("{") for row in one[1])]
     if (named or chosen) and not all_of_it:
         return named or chosen
-    if not all_of_it and not any(_NAMES_COMMANDS.search(one) for one in usages):
+    if not all_of_it and not any(map(names_commands, usages)):
         return ()
     free = [one for one in told if one[0].heading and not any(no in one[0].about for no in _NO_COMMANDS)]
     return [one for one in free if one in named or all(_NAME.fullmatch(row.term) and row.said for row in one[1])]
 
 
+def names_commands(usage: str) -> bool:
+    """Return whether a usage says that a command stands in it: `<command>`, `{add,remove}`."""
+    return _NAMES_COMMANDS.search(usage) is not None
+
+
 def _listed(lines: list[Row], words: Sequence[str]) -> Iterator[Below]:
     names = [one.strip() for one in " ".join(f"{row.term} {row.said}" for row in lines).strip(", ").split(",")]
+    columns = [_GAP.split(f"{row.term}  {row.said}".strip()) for row in lines]
+    if max(map(len, columns), default=0) > 2:  # openssl writes names in columns
+        names = [one for row in columns for one in row]
     if len(names) > 2 and all(_NAME.fullmatch(one) for one in names):  # npm
         yield from (Below(one) for one in names)
         return
     chosen = next((row for row in lines if row.term.startswith("{")), None)
-    below = [found for row in lines if row is not chosen and (found := _below(row, words)) is not None]
+    below = [found for row in lines if row is not chosen and (found := below_of(row, words)) is not None]
     aliases = {alias for one in below for alias in one.aliases}
     for name in chosen.term.strip("{}. ").split(",") if chosen else ():  # argparse: also what has no row
         if _NAME.fullmatch(name) and name not in aliases and all(one.name != name for one in below):
@@ -268,9 +304,11 @@ def _listed(lines: list[Row], words: Sequence[str]) -> Iterator[Below]:
     yield from below
 
 
-def _below(row: Row, words: Sequence[str]) -> Below | None:
+def below_of(row: Row, words: Sequence[str]) -> Below | None:
     own = " ".join(words)
     term = row.term.rstrip("*:").strip()
+    if row.said and words and _WORDS.fullmatch(term) and not term.startswith(f"{own} "):
+        return Below(term.removeprefix(f"{' '.join(words[1:])} "), row.said)
     found = _BELOW.fullmatch(term.removeprefix(f"{own} ") if own else term)
     if found is None or not _REST.fullmatch(found["rest"]) or term == own:
         return None
@@ -281,7 +319,7 @@ def _below(row: Row, words: Sequence[str]) -> Below | None:
     return Below(found["name"], _ALIASES.sub("", row.said).strip(), aliases, rest)
 
 
-def _options(lines: Sequence[Row]) -> Iterator[Parameter]:
+def options_in(lines: Sequence[Row]) -> Iterator[Parameter]:
     for row in lines:
         term, said = row.term, row.said
         while (more := _COLUMN.fullmatch(said.strip())) is not None:  # spellings and values in columns of their own

@@ -7,18 +7,22 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.reference.model import Parameter
+from commonplace.reference.model import Parameter, Partial
 from commonplace_generators.commands import Command, CommandOptions, before_command, generated
 from commonplace_generators.generated import Generated, Unread
-from commonplace_generators.help_pages import Below, Page, page
+from commonplace_generators.help_pages import Below, Page
+from commonplace_generators.man_pages import any_page as page
+from commonplace_generators.man_pages import joined
 from commonplace_generators.program_text import summary_of
 from commonplace_generators.usages import head_of, key, merged, name_of, opened, taken
 
 CATEGORY = "command-line"
 MAX_PAGES = 2_000
+MAX_SHOWN = 10
+"""Names of a report's line."""
 _ALIAS_OF = re.compile(
     r"(?:alias|same as|shorthand)(?: for| of)?:?\s+[`'\"]?([\w-]+(?: [\w-]+)*)[`'\"]?\.?", re.IGNORECASE
 )
@@ -40,6 +44,8 @@ class _Help:
     pages: Mapping[Name, Page]
     lists: Sequence[Page] = ()
     denied: frozenset[Name] = frozenset()
+    unasked: Sequence[str] = ()
+    """Commands whose help was not asked for, because there was no time or room left."""
 
 
 def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generated:
@@ -49,8 +55,7 @@ def generate(raw: bytes, *, source: str, options: Mapping[str, Any]) -> Generate
     root = min(told.pages, key=len, default=())
     unread: list[Unread] = []
     found = list(_commands(told, unread))
-    if not found:
-        unread.append(Unread(source, "No command was found in its help.", "Say how to ask for it: `ask: -h`."))
+    unread += _lost(told, found, source)
     return generated(found, unread, wanted.model_copy(update={"root": wanted.root or " ".join(root[:1])}))
 
 
@@ -58,9 +63,28 @@ def below(text: str, words: Sequence[str], *, listing: bool = False) -> list[str
     """Names of the commands that a page tells of below the command whose page it is."""
     name = tuple(words)
     found = page(_named(text, name, name[0]), name, listing=listing)
-    listed = {one.name: None for one in found.commands if not _ALIAS_OF.fullmatch(one.summary)}
+    listed = {one.name.split()[0]: None for one in found.commands if not _ALIAS_OF.fullmatch(one.summary)}
     told = {one[-1]: None for one in sorted(_apart(name, found.usages, listed)) if len(one) == len(name) + 1}
     return [one for one in {**listed, **told} if one not in words[-1:]]
+
+
+def is_about(text: str, words: Sequence[str]) -> bool:
+    """Return whether a page is of this command, and not of one above it."""
+    found, name = page(text, tuple(words)), tuple(words)
+    if found.manual and "-".join(words) not in re.findall(r"[\w.-]+", text.partition("NAME")[2][:300]):
+        return False
+    return not _of_above(name, found)
+
+
+def is_manual(text: str) -> bool:
+    """Return whether a page is one of the manual, whoever prints it."""
+    return page(text).manual
+
+
+def is_poor(text: str, words: Sequence[str]) -> bool:
+    """Return whether a page lacks what a manual has: it says how, what for, and is all there is."""
+    found = page(text, tuple(words))
+    return not (found.usages and found.text) or "options" in found.partial
 
 
 def _help(raw: bytes, root: Name, source: str) -> _Help:
@@ -78,6 +102,7 @@ def _help(raw: bytes, root: Name, source: str) -> _Help:
     texts = {
         tuple(name.split()): body for name, body in told["pages"].items() if isinstance(body, str) and name.split()
     }
+    more = told["more"] if isinstance(told.get("more"), dict) else {}
     lists = told["lists"] if isinstance(told.get("lists"), dict) else {}
     denied = told["denied"] if isinstance(told.get("denied"), list) else []
     called = min(texts, key=len, default=())
@@ -85,7 +110,8 @@ def _help(raw: bytes, root: Name, source: str) -> _Help:
     pages = {}
     for words, body in sorted(texts.items())[:MAX_PAGES]:
         name = (*rename, *words[1:])
-        pages[name] = page(_named(body, words, name[0]), name)
+        also = more.get(" ".join(words)) or ()
+        pages[name] = joined([page(_named(each, words, name[0]), name) for each in (body, *also)])
     first = (*rename, *called[1:])
     return _Help(
         pages,
@@ -95,6 +121,7 @@ def _help(raw: bytes, root: Name, source: str) -> _Help:
             if isinstance(body, str)
         ],
         frozenset((*rename, *name.split()[1:]) for name in denied if isinstance(name, str)),
+        [name for name in told.get("unasked") or () if isinstance(name, str)],
     )
 
 
@@ -121,10 +148,10 @@ def _apart(words: Name, usages: Sequence[str], listed: Container[str] = ()) -> s
 def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
     pages = {words: found for words, found in told.pages.items() if not _of_above(words, found)}
     first = min(pages, key=len, default=())
-    listed = {(*words, one.name): one for words, found in pages.items() for one in found.commands}
+    listed = {(*words, *one.name.split()): one for words, found in pages.items() for one in found.commands}
     for one in (one for found in told.lists for one in found.commands):
-        known = listed.setdefault((*first, one.name), one)
-        listed[*first, one.name] = replace(known, summary=known.summary or one.summary)
+        known = listed.setdefault((*first, *one.name.split()), one)
+        listed[*first, *one.name.split()] = replace(known, summary=known.summary or one.summary)
     beside = {words for words in listed if words not in pages and words[2:][-1:] == ("help",)}
     listed = {words: one for words, one in listed.items() if words not in told.denied | beside}
     aliases = {words: of for words in sorted({*pages, *listed}) if (of := _stands_for(words, listed, pages))}
@@ -147,11 +174,23 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
             usages = [one for one in own.usages if head_of(one, words)]
         if not usages and groups and groups[-1] in takes:  # a list that has arguments has all of them
             usages = [f"{' '.join(words)} {row.rest}".strip()]
-        if own and own.commands and _is_mere_group(usages, words, program=words == first):
+        parts = set(about.partial) if own else set()
+        if "any" in parts:
+            parts.add("options")
+        if words == first and any(found.commands for found in told.lists):
+            parts -= {"commands"}
+        below = any(name[: len(words)] == words != name for name in names)
+        passed = [one for group in groups for one in from_groups[group]]
+        parameters = _parameters(words, usages, about, [*passed, *everywhere]) if own or usages else None
+        own_options = [
+            one for one in parameters or () if one.place == "option" and not _BESIDE & {one.name, *one.aliases}
+        ]
+        alone = words == first and bool(own_options and summary)  # `systemctl --failed`
+        group = own and own.commands and _is_mere_group(usages, words, program=words == first)
+        if group and "commands" not in parts and not alone:
             continue
         if not summary:
             unread.append(Unread(" ".join(words), "It has no description."))
-        passed = [one for group in groups for one in from_groups[group]]
         also = [" ".join(other) for other, of in aliases.items() if of == words]
         for alias in (*row.aliases, *(own.aliases if own else ())):
             also.append(alias if alias.startswith(f"{words[0]} ") else " ".join((*words[:-1], alias)))
@@ -161,13 +200,38 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
             description=own.text if own else row.summary,
             syntax=next(iter(usages), None),
             usages=tuple(usages[1:]),
-            parameters=_parameters(words, usages, about, [*passed, *everywhere]) if own or usages else None,
+            parameters=parameters,
             examples=tuple(
                 one.model_copy(update={"description": one.description or summary or " ".join(words)})
                 for one in (own.examples if own else ())
             ),
             aliases=tuple(also),
+            partial=tuple(one for one in get_args(Partial) if one in (parts if below else {"arguments", *parts})),
         )
+
+
+def _lost(told: _Help, found: Sequence[Command], source: str) -> Iterator[Unread]:
+    """Yield an error where a program has commands, and its help was not understood; and commands without a page."""
+    first = min(told.pages, key=len, default=())
+    root = told.pages.get(first, Page())
+    below = {one.words for one in found if len(one.words) > len(first)}
+    has = any(_COMMAND.search(one) for one in root.usages) or bool(root.commands)
+    shown = max(root.shown, len(root.commands))
+    hint = "Save its help as a text, or say how to ask for it: `ask: -h`."
+    if not found or not (root.usages or root.parameters or below):
+        yield Unread(source, "No command was found in its help.", hint, "error")
+    elif has and len(below) * 2 < shown:
+        said = f"Its help shows {shown} words that may be commands; {len(below)} of them were understood."
+        yield Unread(source, said, hint, "error")
+    bare = [" ".join(words) for words in sorted(below) if words not in told.pages and words[:-1] == first]
+    bare = [one for one in bare if one not in told.unasked]
+    for names, said in (
+        (bare, "have no page of their own"),
+        (told.unasked, "were not asked: the time or the number is used up"),
+    ):
+        if names:
+            shown_names = ", ".join(names[:MAX_SHOWN]) + (", …" if len(names) > MAX_SHOWN else "")
+            yield Unread(source, f"{len(names)} commands {said}: {shown_names}.")
 
 
 def _of_above(words: Name, found: Page) -> bool:

@@ -137,7 +137,8 @@ def entries(text: str, root: str = "") -> dict[str, Entry]:
     ids=["click", "argparse", "typer", "cobra", "git"],
 )
 def test_the_commands_of_a_layout_are_found(text: str, summaries: dict[str, str]) -> None:
-    assert {name: one.summary for name, one in entries(text).items()} == summaries
+    found = entries(text)
+    assert {name: one.summary for name, one in found.items() if " " in name} == summaries
 
 
 def test_a_list_of_bare_names_is_read_and_told_to_say_little() -> None:

@@ -40,6 +40,9 @@ _NUMBERED = re.compile(r"-\d+\Z")
 """`-5` of `git log -5`."""
 
 
+Unknown = tuple[UnknownOption, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Taken:
     """The words and options that a command takes, as its entry says."""
@@ -176,7 +179,7 @@ class Commands:
         Options may stand before the name is complete. `swallow`: those that nobody knows have a value.
         """
         places = self._places(line, swallow=swallow)
-        told, decided = dict[Kept, tuple[UnknownOption, ...]](), set[str]()
+        told, unlisted, decided = dict[Kept, Unknown](), dict[Kept, Unknown](), set[str]()
         for end in range(len(places), 0, -1):
             head = " ".join(line[place] for place in places[:end])
             rest = [token for place, token in enumerate(line) if place not in places[:end]]
@@ -184,9 +187,10 @@ class Commands:
             named = named or _most_alike(self._names.lines.however_spelt(head), head)
             found = [kept for kept in named if kept.catalogue.name not in decided]
             decided.update(kept.catalogue.name for kept in found)
-            unknown = ((kept, self._unknown(kept, head, rest, swallow=swallow)) for kept in found)
-            told.update((kept, options) for kept, options in unknown if options is not None)
-        return Match(tuple(told), "arguments", told)
+            for kept in found:
+                if (said := self._unknown(kept, head, rest, swallow=swallow)) is not None:
+                    told[kept], unlisted[kept] = said
+        return Match(tuple(told), "arguments", told, unlisted)
 
     def _places(self, line: Sequence[str], *, swallow: bool) -> list[int]:
         """Return where words stand that may be those of a name: not as values of the options of a group."""
@@ -204,19 +208,23 @@ class Commands:
             found.append(place)
         return found
 
-    def _unknown(
-        self, kept: Kept, head: str, rest: Sequence[str], *, swallow: bool
-    ) -> tuple[UnknownOption, ...] | None:
-        """The options of a line that the command does not have; None where the line is none of this command."""
+    def _unknown(self, kept: Kept, head: str, rest: Sequence[str], *, swallow: bool) -> tuple[Unknown, Unknown] | None:
+        """The options of a line that the command does not have, and what it does not list; None where it is none of it.
+
+        A word may stand there unlisted where no command is below this one, or not all of them are known.
+        """
         taken = self._take(kept)
         found, given = read(rest, taken, swallow=swallow)
         capitals = head in (head.lower(), command_name(kept.entry))
         key = " ".join(words([head]))
         siblings = self._names.subcommands(key, kept.catalogue) if taken.told else self._names.next_words(key)
 
+        tried: dict[int, set[str]] = {}
+
         def fits(part: Part, at: int) -> bool:
             word = found[at].lower()
             if part.literal:
+                tried.setdefault(at, set()).add(part.text)
                 return spelling(part.text) == spelling(word) or is_value(word)
             if names_subcommand(part, group=at == 0 and bool(siblings)):
                 return False
@@ -230,9 +238,13 @@ class Commands:
             return at > 0 or not any(word == sibling or one_edit(word, sibling) for sibling in siblings)
 
         size = len(found)
-        if size and not any(size in ends(pattern, size, fits) for pattern in taken.patterns):
+        reached = max((max(ends(pattern, size, fits), default=0) for pattern in taken.patterns), default=0)
+        left = found[reached:]
+        open_ = ("commands" if siblings or len(tried.get(reached, ())) > 1 else "arguments") in kept.entry.partial
+        if left and (not open_ or any(one_edit(left[0].lower(), sibling) for sibling in siblings)):
             return None
-        return taken.options.unknown(given)
+        unknown, unlisted = taken.options.unknown(given)
+        return unknown, (*map(UnknownOption, left), *unlisted)
 
     def _take(self, kept: Kept) -> Taken:
         if kept not in self._taken:

@@ -155,9 +155,10 @@ class Lookup:
                 found.setdefault(id(self.current(kept)), kept)
             by, hits = way.matched_by, list[Hit]()
             for kept in found.values():
-                current, unknown = self.current(kept), tuple(way.unknown.get(kept, ()))
+                current, unlisted = self.current(kept), way.unlisted.get(kept, ())
+                unknown = tuple(way.unknown.get(kept, ()))
                 instead_of = None if current is kept else kept.entry
-                hits.append(Hit(current.catalogue, current.placed, by, SCORES[by], instead_of, unknown))
+                hits.append(Hit(current.catalogue, current.placed, by, SCORES[by], instead_of, unknown, unlisted))
             if hits:
                 return tuple(hits)
         return ()

@@ -53,6 +53,9 @@ Place = Literal["argument", "option", "path", "query", "header", "cookie", "body
 PLACES: tuple[Place, ...] = get_args(Place)
 """Where a parameter stands: the first two of a command, the others of an endpoint."""
 
+Partial = Literal["options", "commands", "arguments"]
+"""What an entry lists a part of: its options, the commands below it, the words that it takes."""
+
 Confidence = Literal["exact", "inferred"]
 """Says whether the product itself says how it is used, or its source was read for it."""
 
@@ -123,6 +126,8 @@ class Entry(Stored):
     authentication: str | None = None
     """Of an endpoint: one line."""
     confidence: Confidence = "exact"
+    partial: list[Partial] = Field(default_factory=list)
+    """What its source is known to list a part of: what is not listed may exist."""
     summary: str
     """One or two sentences."""
     content: str = ""
@@ -287,6 +292,8 @@ class Hit:
     instead_of: Entry | None = None
     """The deprecated entry that the query named, which this one replaces."""
     unknown_options: tuple[UnknownOption, ...] = ()
+    unlisted: tuple[UnknownOption, ...] = ()
+    """Words and options of a line that the entry does not list, which may exist nevertheless."""
 
     @property
     def entry(self) -> Entry:

@@ -16,6 +16,7 @@ _VALUE = re.compile(r"[\d@./=<>{}\[\]$*\"'\\]")
 _NO_SUBCOMMAND = frozenset("@/='\"<>{}[]")
 _SKIPPED = frozenset({"-", "--", "...", "…", "|", "\\"})
 _OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "2>&1"})
+_REDIRECTS = frozenset({">", ">>", "<", "2>"})
 _ASSIGNED = re.compile(r"[A-Z_][A-Z0-9_]*=")
 
 END = "--"
@@ -34,7 +35,15 @@ def tokens(line: str) -> list[str]:
 
 def command_tokens(line: str) -> list[str]:
     """Return those of one command: what a shell would run after it, and with which rights, is not of it."""
-    found = list(takewhile(lambda token: token not in _OPERATORS, _TOKEN.findall(line)))
+    found: list[str] = []
+    parts = iter(_TOKEN.findall(line))
+    for token in takewhile(lambda token: token not in _OPERATORS - _REDIRECTS, parts):
+        if token in _REDIRECTS:
+            next(parts, None)  # the file
+            continue
+        found.append(token.removesuffix(";") or token)
+        if token.endswith(";"):
+            break
     while len(found) > 1 and (found[0] == "sudo" or _ASSIGNED.match(found[0])):
         del found[0]
     return [token for token in found if token == END or token not in _SKIPPED]

@@ -31,6 +31,8 @@ class Options:
     """True if they were read: else nothing can be said of an option that is not among them."""
     complete: bool
     """True if these are all: help that a library makes lists itself, or says [OPTIONS]; a usage may list all."""
+    partial: bool = False
+    """True if these are known not to be all."""
 
     def has(self, name: str) -> bool:
         """Return whether there is this one, or a cluster of short ones; or what nobody lists."""
@@ -56,10 +58,14 @@ class Options:
             return False
         return self.takes.get(f"-{name[valued]}") if valued == len(name) - 1 else False
 
-    def unknown(self, names: Iterable[str]) -> tuple[UnknownOption, ...]:
-        """Return those that do not exist, as far as that can be said."""
+    def unknown(self, names: Iterable[str]) -> tuple[tuple[UnknownOption, ...], tuple[UnknownOption, ...]]:
+        """Return those that do not exist, as far as that can be said, and those that are not listed and may exist.
+
+        A part of the options says nothing of others, and what says no to an option need not be listed beside it.
+        """
         found: list[UnknownOption] = []
-        for name in dict.fromkeys(names) if self.known else ():
+        unlisted: list[UnknownOption] = []
+        for name in dict.fromkeys(names) if self.known or self.partial else ():
             if self.has(name):
                 continue
             near = nearest(name, self.takes)
@@ -68,9 +74,16 @@ class Options:
                 stems = set(map(stem, words(name)))
                 alike = (other for other, said in self.described.items() if stems & set(map(stem, words(said))))
                 near = tuple(alike)[:NEAREST]
-            if near or self.complete:
+            if self.partial or _negated(name) in self.takes:
+                unlisted.append(UnknownOption(name, near))
+            elif near or self.complete:
                 found.append(UnknownOption(name, near))
-        return tuple(found)
+        return tuple(found), tuple(unlisted)
+
+
+def _negated(name: str) -> str:
+    """`--no-legend` of `--legend`, and the other way round."""
+    return f"--{name[5:]}" if name.startswith("--no-") else f"--no-{name[2:]}"
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -99,8 +112,10 @@ def options_of(entry: Entry, groups: Sequence[Entry]) -> Options:
         for name in _names([found["name"]]):
             takes.setdefault(name, bool(found["value"]) if found["value"] != "=" else True)
     complete = not _HELP.isdisjoint(takes) or (bool(in_usage) and not hidden) or (own and "[OPTIONS]" in usages)
-    complete = complete and entry.confidence == "exact"
-    return Options(takes, described, known=entry.parameters is not None and (own or not hidden), complete=complete)
+    partial = "options" in entry.partial
+    complete = complete and entry.confidence == "exact" and not partial
+    known = entry.parameters is not None and (own or not hidden)
+    return Options(takes, described, known=known, complete=complete, partial=partial)
 
 
 def _names(spellings: Iterable[str]) -> Iterator[str]:

@@ -43,6 +43,8 @@ class Match:
     matched_by: MatchedBy
     unknown: Mapping[Kept, tuple[UnknownOption, ...]] = field(default_factory=dict)
     """Options that a line has and they have not."""
+    unlisted: Mapping[Kept, tuple[UnknownOption, ...]] = field(default_factory=dict)
+    """Words and options that they do not list, of lists that need not be all."""
 
 
 class Shelved:

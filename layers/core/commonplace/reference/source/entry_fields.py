@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, get_args
 
-from commonplace.reference.model import ENTRY_TYPES, Confidence, Entry, EntryType, Example
+from commonplace.reference.model import ENTRY_TYPES, Confidence, Entry, EntryType, Example, Partial
 from commonplace.reference.source import bounds
 from commonplace.reference.source.call_fields import call_of
 from commonplace.reference.source.drafts import FOLDERS, Draft
@@ -160,5 +160,6 @@ def _rest(fields: Fields, title: str) -> dict[str, Any]:
         "source": fields.text("source", bounds.MAX_SOURCE) or None,
         "source_hash": source_hash.removeprefix("sha256:") if source_hash else None,
         "last_updated": updated,
+        "partial": [one for one in get_args(Partial) if one in fields.texts("partial", 3, 20)],
         "confidence": fields.one_of("confidence", get_args(Confidence), str.lower) or "exact",
     }

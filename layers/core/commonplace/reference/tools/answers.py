@@ -22,6 +22,8 @@ from commonplace.web.mcp.rendering import compact
 SUMMARY_CHARACTERS = 160
 """Of a summary in a list."""
 NAME_CHARACTERS = 120
+MAX_UNLISTED = 5
+"""Words of a line that an answer repeats."""
 
 ANSWER_TOKENS = 1_000
 """Of an answer, its text or its data, whichever is larger, unless a caller says otherwise."""
@@ -69,6 +71,8 @@ class EntryData(Part):
     path_template: str | None = None
     confidence: Confidence | None = None
     unknown_options: list[UnknownData] | None = None
+    unlisted: list[str] | None = None
+    """Words and options that the entry does not list, which may exist."""
     deprecated: bool | None = None
     replaced_by: str | None = None
     instead_of: str | None = None
@@ -118,6 +122,7 @@ def brief(hit: Hit, several: bool = False) -> dict[str, Any]:
         "summary": line(entry.summary, SUMMARY_CHARACTERS),
         "confidence": entry.confidence if entry.confidence != "exact" else None,
         "unknown_options": [{"name": one.name, "nearest": one.nearest} for one in hit.unknown_options] or None,
+        "unlisted": [line(one.name, NAME_CHARACTERS) for one in hit.unlisted[:MAX_UNLISTED]] or None,
         "deprecated": entry.deprecated or None,
         "replaced_by": entry.replaced_by,
         "instead_of": hit.instead_of.called if hit.instead_of else None,
@@ -145,6 +150,11 @@ def headlines(hit: Hit) -> list[str]:
         kind = "option" if entry.type == "command" else "parameter"
         nearest = f"; nearest: {either(one.nearest)}" if one.nearest else ""
         told.append(f"There is no {kind} {code(one.name)} of {called}{nearest}.")
+    if hit.unlisted:
+        words = ", ".join(code(line(one.name, NAME_CHARACTERS)) for one in hit.unlisted[:MAX_UNLISTED])
+        near = dict.fromkeys(other for one in hit.unlisted for other in one.nearest)
+        nearest = f"; nearest: {either(tuple(near)[:MAX_UNLISTED])}" if near else ""
+        told.append(f"Its source does not list {words}, and need not list all{nearest}.")
     return [*told, INFERRED] if entry.confidence == "inferred" else told
 
 
