@@ -57,7 +57,7 @@ def test_once_says_what_was_read_and_fails_for_a_catalogue_that_is_refused(user:
 def test_the_start_says_what_was_read_of_each(dev: Dev, user: Clone, tools: Path) -> None:
     assert "Catalogue garden: published; 1 entry (1 command)" in dev.output
     assert "Catalogue kit: published; 1 entry (1 guide)" in dev.output
-    assert "/mcp/reference; it answers from\n" in dev.output
+    assert "/mcp/reference, from\n" in dev.output
     assert f"\n  garden: {user.folder}/reference\n  kit: {tools}\n" in dev.output
 
 

@@ -113,7 +113,7 @@ def test_a_partner_is_added_reviewed_approved_and_removed(folder: Path, here: De
     assert "create_draft" in shown
     approved = partners(folder, "approve", "twice", "search_knowledge", stdin="y\n")
     assert "1 tool approved" in approved
-    assert "Nothing is new" in partners(folder, "approve", "twice", "twice__search_knowledge")
+    assert "no new or changed tools" in partners(folder, "approve", "twice", "twice__search_knowledge")
     listed = partners(folder, "list")
     assert listed.count(f"{there.url}/mcp") == 2
     partners(folder, "remove", "twice")

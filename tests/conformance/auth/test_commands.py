@@ -132,8 +132,8 @@ def test_an_operator_ends_everything_of_an_account(place: Place) -> None:
     ("words", "told"),
     [
         (("grants", "revoke"), "Name a grant"),
-        (("grants", "records", "--denied", "--memory"), "two lists"),
-        (("grants", "records", "--memory", "--console"), "two lists"),
+        (("grants", "records", "--denied", "--memory"), "exclude each other"),
+        (("grants", "records", "--memory", "--console"), "exclude each other"),
         (("grants", "revoke", "00000000"), "commonplace grants list"),
         (("clients", "remove", "nobody"), "commonplace clients list"),
         (("tokens", "mint", "--org", "a", "--agent", "b", "--scopes", "everything"), "knowledge:read"),

@@ -87,7 +87,7 @@ def test_an_id_that_is_no_part_of_an_address_reaches_no_other_operation(id: str)
 def test_half_a_character_is_no_outage() -> None:
     hive = client_of(desk := Desk(), desk.somebody().token).hive
     for call in (hive.search, partial(hive.add_knowledge, category="general")):
-        with pytest.raises(InvalidInput, match="half a character"):
+        with pytest.raises(InvalidInput, match="lone surrogate"):
             call("Half of it: \ud800.")
 
 

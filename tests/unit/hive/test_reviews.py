@@ -169,7 +169,7 @@ def test_not_more_than_half_is_masked(world: FakeHive) -> None:
     with pytest.raises(InvalidInput, match="Too little"):
         world.reviews.mask(MO, id, "alpha")
     for passage in ("", "  ", "gamma"):
-        with pytest.raises(InvalidInput, match="does not stand"):
+        with pytest.raises(InvalidInput, match="is not in the contribution"):
             world.reviews.mask(MO, id, passage)
 
 
@@ -286,7 +286,7 @@ def test_rules_are_kept_and_told(checked: Reviews) -> None:
     assert rules.revision == 1
     assert checked.rules(MO) == rules
     assert checked.rules(FOREIGN) == Rules()
-    with pytest.raises(Conflict, match="meanwhile"):
+    with pytest.raises(Conflict, match="in the meantime"):
         checked.change_rules(JO, Rules())
     assert checked.change_rules(JO, Rules(revision=1)) == Rules(revision=2)
 

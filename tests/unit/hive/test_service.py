@@ -156,7 +156,7 @@ def test_texts_at_the_bounds_are_taken(world: FakeHive) -> None:
 
 @pytest.mark.parametrize("changes", [{"content": f"{TEXT} \ud800"}, {"tags": ("\udfff",)}, {"run_id": "a\ud83d"}])
 def test_half_a_character_is_refused_in_every_field(world: FakeHive, changes: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match="half a character"):
+    with pytest.raises(InvalidInput, match="lone surrogate"):
         contribute(world, **changes)
     assert world.kept() == {}
 

@@ -53,7 +53,7 @@ def test_an_explanation_of_an_index_file_says_that_publication_is_unknown(index:
     assert code == 0
     assert "filters contentType pattern" in rows
     assert "Expected note/wind: filtered-out" in rows
-    assert rows[-1].startswith("Whether it is published is not known")
+    assert rows[-1].startswith("Unknown whether it is published")
 
 
 def test_an_explanation_is_part_of_the_json(index: Path) -> None:
@@ -96,7 +96,7 @@ def test_what_a_stopped_laptop_kept_is_searched_and_said_so(index: Path) -> None
     [
         (["--index", "nowhere.sqlite"], "There is no index at nowhere.sqlite"),
         (["--data", "nowhere"], "No laptop cloud is running"),
-        (["--expect", "wind"], "wind names no document"),
+        (["--expect", "wind"], "wind does not name a document"),
     ],
 )
 def test_what_cannot_be_asked_is_told_in_a_sentence(arguments: list[str], sentence: str) -> None:

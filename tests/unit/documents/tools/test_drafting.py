@@ -215,7 +215,7 @@ def test_an_author_is_named_where_the_deployment_says_so(
 
 @pytest.mark.parametrize(("name", "arguments"), [("save_link", LINK), ("create_draft", DRAFT)])
 def test_a_deployment_that_takes_no_proposals_says_so(name: str, arguments: dict[str, Any]) -> None:
-    with pytest.raises(Unavailable, match="takes no proposals") as caught:
+    with pytest.raises(Unavailable, match="does not accept proposals") as caught:
         call(tools(None)[name], **arguments)
     assert "GitHub" in (caught.value.hint or "")
     assert caught.value.retry_after_seconds >= 3600
