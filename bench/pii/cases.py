@@ -2,11 +2,12 @@
 
 A mark is `⟦KIND label|text⟧`, the label optional; without a text its label makes it. `not` in place of a kind marks
 what only looks like personal data, `kept` what is some and stays on purpose: data in code, persons that are examples.
+`⟨date of birth|...⟩` is a key and its value, in every notation that programs have.
 """
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -23,6 +24,16 @@ HALVES: tuple[Half, ...] = ("tuned", "held")
 FOLDER = Path(__file__).parent / "cases"
 KEYS = Path(__file__).with_name("keys.yaml")
 FORMS: dict[str, list[str | list[str | int]]] = yaml.safe_load(KEYS.read_text(encoding="utf-8"))
+_KEYED = re.compile(r"⟨([^⟨⟩|]+)\|([^⟨⟩]+)⟩")
+NOTATIONS: dict[str, Callable[[Sequence[str]], str]] = {
+    "space": lambda words: f"{' '.join(words)}: %s",
+    "snake": lambda words: f"{'_'.join(words)}=%s",
+    "kebab": lambda words: f"{'-'.join(words)}: %s",
+    "camel": lambda words: f'"{words[0]}{"".join(map(str.title, words[1:]))}": "%s"',
+    "pascal": lambda words: f"<{''.join(map(str.title, words))}>%s</{''.join(map(str.title, words))}>",
+    "upper": lambda words: f"{'_'.join(words).upper()}=%s",
+}
+"""How a key and its value are written; a case with `⟨words of the key|value⟩` is run in each of these."""
 _MARK = re.compile(r"⟦(\w+)(?: ([\w-]+))?(?:\|([^⟦⟧]*))?⟧")
 _ALPHABETS = {"letters": ascii_letters, "lower": ascii_lowercase, "upper": ascii_uppercase + digits, "digits": digits}
 _ALPHABETS |= {"word": ascii_letters + digits, "hex": digits + "abcdef", "base32": ascii_uppercase + "234567"}
@@ -78,8 +89,20 @@ def cases() -> tuple[Case, ...]:
     for file in sorted(FOLDER.glob("*.yaml")):
         for place, marked in enumerate(yaml.safe_load(file.read_text(encoding="utf-8"))):
             name = f"{file.stem}-{place + 1}"
-            found.append(Case(name, HALVES[place % 2], *parsed(marked, name)))
+            for notation, written in _spelt(marked):
+                found.append(Case(name + notation, HALVES[place % 2], *parsed(written, name)))
     return tuple(found)
+
+
+def _spelt(marked: str) -> Iterator[tuple[str, str]]:
+    """Yield the case in each notation of its keys, or as it is where it has none."""
+    if not _KEYED.search(marked):
+        yield "", marked
+        return
+    seen: dict[str, str] = {}
+    for notation, write in NOTATIONS.items():
+        seen.setdefault(_KEYED.sub(lambda one: write(one[1].split()) % one[2], marked), f"-{notation}")  # noqa: B023
+    yield from ((notation, written) for written, notation in seen.items())
 
 
 def parsed(marked: str, seed: str) -> tuple[str, tuple[Mark, ...]]:

@@ -125,8 +125,13 @@ def test_name_that_is_a_word_too_is_masked_where_it_is_written_as_a_name() -> No
 
 
 def test_single_name_is_masked_in_prose_alone() -> None:
-    left = redact("Paket asks. `paket install`", redactor=Pipeline(KnownNames("Paket")))
-    assert left["content"] == "[NAME] asks. `paket install`"
+    left = redact("Sigrun asks. `sigrun install`", redactor=Pipeline(KnownNames("Sigrun")))
+    assert left["content"] == "[NAME] asks. `sigrun install`"
+
+
+@pytest.mark.parametrize("text", ["Paket asks. `paket install`", "[Paket](https://paket.example/a) says: use Paket."])
+def test_word_that_is_a_package_or_a_host_is_no_person(text: str) -> None:
+    assert redact(text, redactor=Pipeline(KnownNames("Paket")))["content"] == text
 
 
 def test_pieces_of_a_known_value_are_masked() -> None:

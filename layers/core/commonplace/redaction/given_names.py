@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from commonplace.redaction.model import Span
-from commonplace.redaction.vocabulary import ALSO_WORDS, TECHNICAL, Forms
+from commonplace.redaction.vocabulary import ALSO_WORDS, BEFORE_TOWNS, TECHNICAL, Forms
 
 FORMS = Forms("given_names", ignore_case="asked spoken_to")
 
@@ -19,7 +19,7 @@ FILE = Path(__file__).with_suffix(".txt")
 _STROKES = str.maketrans("łŁđĐøØıßæœþðə", "lLdDoOisaotda")
 
 _PARTICLE = FORMS.text("particle")
-_NO_PERSON = FORMS.words("no_person")
+NO_PERSON = FORMS.words("no_person")
 _OPENERS = FORMS.words("openers")
 _GIVEN_WORDS = FORMS.words("given_words")
 _MONTHS = FORMS.words("months")
@@ -78,7 +78,9 @@ def _is_particle(word: str) -> bool:
 
 def _person(text: str, group: list[_Token]) -> tuple[int, int] | None:
     plain = [folded(word) for word, _, _ in group]
-    if any(word in _NO_PERSON or word in TECHNICAL for word in plain):
+    if any(word in NO_PERSON or word in TECHNICAL for word in plain) or (plain[0] in BEFORE_TOWNS and len(plain) == 2):
+        return None
+    if FORMS.no_person_after.match(text, group[-1][2]):
         return None
     first = next((index for index in range(len(group)) if _tells(text, group, plain, index)), None)
     if first is None:
@@ -101,7 +103,7 @@ def _tells(text: str, group: list[_Token], plain: list[str], index: int) -> bool
     if _is_given(name) or (name in _FAMILIES and len(group) > index + 1 and name not in _OPENERS):
         return True
     before = text[max(0, start - 30) : start]
-    if index == 0 and len(name) > 2 and FORMS.spoken_to.search(before) and not word.isupper() and name not in _OPENERS:
+    if index == 0 and len(name) > 2 and FORMS.spoken_to.search(before) and word[1:].islower() and name not in _OPENERS:
         return True
     return name in _GIVEN_WORDS and _stands_as_name(text, group, index)
 

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 
 from commonplace.redaction.model import Span
-from commonplace.redaction.vocabulary import ALSO_WORDS, COMMON, TECHNICAL, Forms
+from commonplace.redaction.vocabulary import ALSO_WORDS, COMMON, TECHNICAL, Forms, keyed
 
 FORMS = Forms("names")
 _ALONE = FORMS.many("alone", re.MULTILINE)
 _INTRODUCED = FORMS.many("introduced", re.MULTILINE)
+_KEYED = keyed(FORMS.text("keys"), FORMS.text("named"))
 _OTHER_SCRIPT = FORMS.many("other_script")
 _ALSO_GIVEN = FORMS.words("also_given")
 _TITLES = FORMS.words("titles")
@@ -27,6 +28,8 @@ def find_names(text: str) -> Iterator[Span]:
                     yield span
                     if following := FORMS.another.match(text, span.end):
                         yield from _person(text, *following.span("value"), 1)
+    for found in _KEYED.finditer(text):
+        yield from _person(text, *found.span("value"), 0)
     for found in FORMS.accented.finditer(text):
         if FORMS.accent.search(found[0]):
             yield from _person(text, *found.span(), 2)
@@ -44,7 +47,7 @@ def _person(text: str, start: int, end: int, least: int) -> Iterator[Span]:
         del parts[0], said[0]
     while parts and _is_common(said[-1], introduced=not least):
         del parts[-1], said[-1]
-    if not all(word[0].isupper() if least else not word[0].islower() for word in (*said[:1], *said[-1:])):
+    if least and not all(word[0].isupper() for word in (*said[:1], *said[-1:])):
         return
     if len(parts) < max(least, 1) or any(_is_common(word, introduced=True) for word in said):
         return

@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from commonplace.redaction.model import Kind, Span
-from commonplace.redaction.vocabulary import Forms
+from commonplace.redaction.vocabulary import REACH, Forms, notations
 
 FORMS = Forms("numbers")
 
 
 class _Checked(Protocol):
-    def is_valid(self, number: str) -> bool: ...
+    def is_valid(self, number: str, *, check_country: bool = True) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class _Number:
     checks: tuple[str, ...]
     """Modules of stdnum, one of which must hold; none where the form or the word before is enough."""
     kind: Kind = "REDACTED"
+    in_code: bool = False
 
 
 @cache
@@ -36,24 +37,27 @@ def _module(name: str) -> _Checked:
 
 
 def _number(row: Mapping[str, Any]) -> _Number:
-    form, checks = row["form"], tuple(row.get("checks", ()))
-    if after := row.get("after"):
-        said = rf"(?<![\w-])(?:{after})(?!\w)(?:[^\S\n]*(?:{FORMS.text('between')})(?!\w)\.?){{0,4}}"
-        pattern = rf"(?i:{said})[^\S\n]{{0,3}}[:=#(*\"'`-]{{0,4}}[^\S\n]{{0,3}}({form})(?![\w-]|\.\w)"
+    form, checks = FORMS.joined(row["form"]), tuple(row.get("checks", ()))
+    after = FORMS.joined(row.get("after", ""))
+    if after:
+        between = rf"(?:[^\S\n_.-]?[_.-]?{notations(FORMS.text('between'))}\.?){{0,4}}"
+        pattern = rf"{notations(after)}{between}{REACH}({form})(?![\w-]|\.\w)"
     else:
         pattern = rf"(?<![\w.+/-])({form})(?![\w-]|[./]\w)"
-    return _Number(row["label"], re.compile(pattern), checks, row.get("kind", "REDACTED"))
+    in_code = bool(checks) or row["label"] in _IN_CODE
+    return _Number(row["label"], re.compile(pattern), checks, row.get("kind", "REDACTED"), in_code)
 
 
+_IN_CODE = FORMS.words("in_code")
 _NUMBERS = tuple(map(_number, FORMS.data["numbers"]))
 
 
-def find_numbers(text: str) -> Iterator[Span]:
-    """Yield every number of an account, a card or a paper, in no order."""
+def find_numbers(text: str, *, in_code: bool = False) -> Iterator[Span]:
+    """Yield every number of an account, a card or a paper, in no order; in code those that are one for sure."""
     if not any(map(str.isdigit, text)):
         return
     for number in _NUMBERS:
-        for found in number.form.finditer(text):
+        for found in number.form.finditer(text) if number.in_code or not in_code else ():
             value = found[1]
             if not number.checks or any(_module(one).is_valid(value) for one in number.checks):
                 yield Span(*found.span(1), number.kind, "rule", label=number.label)
@@ -76,6 +80,7 @@ def _iban_end(text: str) -> int:
             or int("".join(str(int(letter, 36)) for letter in letters[4:length] + letters[:4])) % 97 != 1
         ):
             continue
-        if _module("iban").is_valid(text[:end]):
+        # By the country's length and the check digits alone: banks come and go.
+        if _module("iban").is_valid(text[:end], check_country=False):
             return end
     return 0

@@ -29,7 +29,7 @@ def find_phones(text: str) -> Iterator[Span]:
     for found in FORMS.candidate.finditer(text):
         start = found.start() + (found[0].startswith("(") and ")" not in found[0])
         value = text[start : found.end()]
-        if FORMS.not_before.search(text, max(0, found.start() - 24), found.start()) and not value.startswith("+"):
+        if FORMS.not_before.search(text, max(0, found.start() - 24), found.start()) and value[0] not in "(+":
             continue
         checked += 1
         called = FORMS.call.search(text, max(0, found.start() - 48), found.start()) is not None

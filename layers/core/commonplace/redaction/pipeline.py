@@ -12,9 +12,10 @@ from itertools import accumulate, combinations
 from typing import Any, Literal
 
 from commonplace.kernel.errors import InvalidInput
+from commonplace.redaction.given_names import NO_PERSON, folded, given_names
 from commonplace.redaction.model import KINDS, Kind, Policy, Redacted, Span
 from commonplace.redaction.ports import Detector, Survived
-from commonplace.redaction.rules import EXPLAINED, find_in_address, find_personal
+from commonplace.redaction.rules import EXPLAINED, find_in_address, find_in_code, find_personal
 from commonplace.redaction.secret_rules import find_secrets
 from commonplace.redaction.structure import read_structure
 from commonplace.redaction.verbatim import Value, find_in_pieces, find_values, values_of
@@ -29,6 +30,8 @@ MAX_WEIGHT_OF_ALL = 22_000  # Pieces that it reads over all passes: within the t
 EDGE = 160  # Characters at the end of a field that are read together with the beginning of another
 
 _PIECE = re.compile(r"[A-Za-z]{1,4}|[^\sA-Za-z]")
+_STEP = re.compile(r"(?m)^[ \t]*- name:[ \t]+$")
+_HOST = re.compile(r"(?:[A-Za-z][\w+.-]*://)?([^\s/?#]+(?:(?<=github\.com)/[\w.-]+/[\w.-]+)?)")
 _BY_TEXT: Mapping[str, Kind] = {f"[{kind}]": kind for kind in KINDS}
 _PRECEDENCE = ("secret", "pattern", "rule", "comprehend", "model")
 
@@ -42,13 +45,21 @@ class _Field:
     prose: View  # Without code
     sentences: View  # Without code and addresses
     addresses: tuple[tuple[int, int], ...]
+    code: tuple[tuple[int, int], ...]
+    hosts: tuple[tuple[int, int], ...]
+    things: frozenset[str]
+    """Words of code and of hosts, case-folded: a lone word among them is no person, unless it is a given name."""
 
     @classmethod
     def read(cls, text: str) -> "_Field":
         structure = read_structure(text)
         whole = view_of(text)
         prose = whole.without(structure.code)
-        return cls(text, whole, prose, prose.without(structure.addresses), structure.addresses)
+        code = [text[start:end] for start, end in structure.code]
+        hosts = tuple(found.span(1) for span in structure.addresses if (found := _HOST.match(text, *span)))
+        named = (text[start:end] for start, end in hosts)
+        things = frozenset(word.casefold() for one in (*code, *named) for word in re.findall(r"[^\W_]{2,}", one))
+        return cls(text, whole, prose, sentences, structure.addresses, structure.code, hosts, things)
 
 
 def weight(text: str) -> int:
@@ -117,7 +128,8 @@ class _Judge:
                 values = values_of(field.whole.text, replace(span, start=start, end=end))
                 self._values.update(((value.key, value.in_code), value) for value in values)
         for field, spans in zip(fields, found, strict=True):
-            spans.extend(self._written(field.whole, find_values(field.whole, field.prose, self._values.values())))
+            again = self._written(field.whole, find_values(field.whole, field.sentences, self._values.values()))
+            spans.extend(span for span in again if span.kind != "NAME" or not _is_within(span, field.hosts))
         masked = [_masked(text, spans) for text, spans in zip(texts, found, strict=True)]
         return masked if masked != list(texts) else self._mask_pieces(fields)
 
@@ -125,12 +137,17 @@ class _Judge:
         keep = self._policy.keep_public_identities
         spans = list(self._written(field.whole, find_secrets(field.whole.text)))
         spans += self._written(field.whole, self._by_pattern(field.whole.text))
-        spans += self._written(field.sentences, find_personal(field.sentences.text, keep_public_identities=keep))
-        for start, end in field.addresses:
-            first, last = field.prose.position(start), field.prose.position(end)
-            address = field.prose.text[first:last]
-            moved = (replace(each, start=each.start + first, end=each.end + first) for each in find_in_address(address))
-            spans += self._written(field.prose, moved)
+        personal = find_personal(field.sentences.text, keep_public_identities=keep)
+        spans += self._written(field.sentences, _persons(field, field.sentences.text, personal))
+        for view, ranges, find in (
+            (field.prose, field.addresses, find_in_address),
+            (field.whole, field.code, find_in_code),
+        ):
+            for start, end in ranges:
+                first, last = view.position(start), view.position(end)
+                found = find(view.text[first:last])
+                moved = (replace(each, start=each.start + first, end=each.end + first) for each in found)
+                spans += self._written(view, moved)
         return self._not_allowed(field.text, spans)
 
     def _by_pattern(self, text: str) -> Iterator[Span]:
@@ -152,7 +169,7 @@ class _Judge:
         for field, view in zip(fields, views, strict=True):
             spans = [
                 span
-                for span in self._known[view.text]
+                for span in _persons(field, view.text, self._known[view.text])
                 if not _is_technical(view.text, span)
                 and any(map(str.isalnum, view.text[span.start : span.end]))
                 and not (span.origin == "model" and span.kind in ("EMAIL", "PHONE"))
@@ -304,12 +321,35 @@ def _readable(field: _Field, spans: Iterable[Span]) -> View:
     return View("".join(text), starts, ends)
 
 
+def _is_within(span: Span, ranges: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= span.start and span.end <= end for start, end in ranges)
+
+
+def _persons(field: _Field, text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the spans without lone words that the text has as a package, a host, a command or a step's title."""
+    for span in spans:
+        said = re.sub(r"['’]s?\Z", "", text[span.start : span.end]).casefold()
+        words = re.findall(r"[^\W_]+", said)
+        known = span.kind != "NAME" or any(folded(word) in given_names() for word in words)
+        by_model, lone = span.origin == "model", len(words) == 1
+        is_step = by_model and _STEP.search(text[max(0, span.start - 40) : span.start])
+        is_word = by_model and text[span.start : span.end].islower()
+        following = re.match(r" ([^\W\d_a-z][^\W_]*)", text[span.end : span.end + 30])
+        is_thing = by_model and following and following[1].casefold() in NO_PERSON
+        if not is_thing and (known or not (lone and (words[0] in field.things or is_step or is_word))):
+            yield span
+
+
 def _is_technical(text: str, span: Span) -> bool:
     """Return whether what is taken for a name is a product, an acronym, or a method that is called after somebody."""
     said = text[span.start : span.end]
+    if span.kind == "LOCATION":
+        return "#" in said or not re.search(r"[^\W\d_a-z][^\W\d_]{2}", said)
     if re.fullmatch(r"[A-Z\d]{2,6}|(?!Mac|Mc|De|Di|La|Le|Van)[A-Z][a-z]*[A-Z]\w*", said):
         return True
     words = re.findall(r"[^\W_]+", said.casefold())
+    if said.islower() and any(word in TECHNICAL for word in words):
+        return True
     return all(
         word in TECHNICAL or (word in COMMON and word not in ALSO_WORDS) or len(word) < 2 or word.isdigit()
         for word in words

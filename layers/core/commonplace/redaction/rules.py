@@ -12,7 +12,7 @@ from commonplace.redaction.model import Kind, Span
 from commonplace.redaction.names import find_names
 from commonplace.redaction.numbers import find_numbers
 from commonplace.redaction.phones import find_phones
-from commonplace.redaction.vocabulary import ACCOUNTS, ANNOTATIONS, TECHNICAL, Forms
+from commonplace.redaction.vocabulary import ACCOUNTS, ANNOTATIONS, COMMON, TECHNICAL, Forms, keyed
 
 FORMS = Forms(
     "personal", ignore_case="no_email about_machines about_versions about_documents host no_host ens", multiline="home"
@@ -23,6 +23,9 @@ _FOR_DOCUMENTS = tuple(
     map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"))
 )
 EXPLAINED = FORMS.many("explained")
+_LOGINS = FORMS.many("logins")
+_LOGIN_KEYED = keyed(FORMS.text("login_keys"), FORMS.text("login"))
+_POSTAL_KEYED = keyed(FORMS.text("postal_keys"), FORMS.text("postal"))
 _PLACES = Forms("places").many("forms")
 
 
@@ -53,6 +56,11 @@ def find_personal(text: str, *, keep_public_identities: bool) -> Iterator[Span]:
                 or re.search(r"[:=@][ \t\"'`*@]*$", text[: found.start("value")][-6:])
             ):
                 yield _span(found, "USERNAME", name)
+    for pattern in (*_LOGINS, _LOGIN_KEYED):
+        for found in pattern.finditer(text):
+            word = found["value"].casefold()
+            if word not in ACCOUNTS | ANNOTATIONS | TECHNICAL | COMMON and not FORMS.file.search(word):
+                yield _span(found, "USERNAME", "account")
     yield from find_names(text)
     yield from find_given_names(text)
     yield from find_numbers(text)
@@ -81,6 +89,15 @@ def find_in_address(address: str) -> Iterator[Span]:
         yield from find_phones(address)
 
 
+def find_in_code(code: str) -> Iterator[Span]:
+    """Yield what is taken out of code: mail that somebody may have, and numbers that have a check digit or a key."""
+    for span in _emails(code):
+        found = code[span.start : span.end]
+        if FORMS.plain_email.match(found) and not FORMS.reserved_email.search(found):
+            yield span
+    yield from find_numbers(code, in_code=True)
+
+
 def _span(found: re.Match[str], kind: Kind, label: str) -> Span:
     group: str | int = next((one for one in ("value", "also") if found.re.groupindex.get(one) and found[one]), 0)
     return Span(*found.span(group), kind, "rule", label=label)
@@ -91,13 +108,21 @@ def _emails(text: str) -> Iterator[Span]:
         for found in FORMS.email.finditer(text):
             domain = found["domain"] or ""
             is_remote = found["local"] in ("git", "hg", "svn") and text[found.end() : found.end() + 1] in (":", "/")
+            if FORMS.reached.search(text[max(0, found.start() - 80) : found.start()]) or FORMS.nobody.fullmatch(
+                found[0]
+            ):
+                continue
             if not is_remote and not FORMS.no_email.fullmatch(domain) and not (found["local"] or "").startswith("//"):
                 yield _span(found, "EMAIL", "email")
     yield from (_span(found, "EMAIL", "email") for found in FORMS.spelt_email.finditer(text) if len(found[0]) > 8)
 
 
 def _machines(text: str) -> Iterator[Span]:
-    for found in FORMS.ipv4.finditer(text):
+    quads = list(FORMS.ipv4.finditer(text))
+    versions = {one[0] for one in quads if FORMS.about_versions.search(text[max(0, one.start() - 40) : one.start()])}
+    for found in quads:
+        if found[0] in versions:
+            continue
         end = found.end() - (len(found["after"] or "") if (found["after"] or "").startswith(":") else 0)
         if _is_machine(text, found):
             yield Span(found.start(), end, "IP_ADDRESS", "rule", label="ip")
@@ -147,7 +172,7 @@ def _is_ipv6(text: str, found: re.Match[str]) -> bool:
         address = ipaddress.IPv6Address(value)
     except ValueError:
         return False
-    if address.is_loopback or address.is_unspecified or len(value) < 5 or not any(map(str.isdigit, value)):
+    if address.is_loopback or address.is_unspecified or len(value) < 7 or not any(map(str.isdigit, value)):
         return False
     # Serial numbers and fingerprints are eight pairs, or more.
     return not re.fullmatch(
@@ -164,7 +189,7 @@ def find_places(text: str) -> Iterator[Span]:
     """
     if not any(map(str.isdigit, text)):
         return
-    for form in _PLACES:
+    for form in (*_PLACES, _POSTAL_KEYED):
         for found in form.finditer(text):
             start, end = found.span("value" if "value" in form.groupindex else 0)
             yield Span(start, end - (text[end - 1] in ",\n "), "LOCATION", "rule", label="address")

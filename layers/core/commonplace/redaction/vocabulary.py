@@ -57,14 +57,21 @@ def notations(form: str) -> str:
     return rf"{begins}(?i:{form.replace(' ', '[ _.-]?')}){ends}"
 
 
+def keyed(keys: str, value: str) -> re.Pattern[str]:
+    """Return a pattern of a value, its group `value`, after one of these keys in any notation."""
+    return re.compile(rf"{notations(keys)}{REACH}(?P<value>{value})")
+
+
 def words(text: str) -> frozenset[str]:
     """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
 _WORDS = Forms("words")
+REACH = _WORDS.text("reach")
 ANNOTATIONS = _WORDS.words("annotations")
 ACCOUNTS = _WORDS.words("accounts")
-TECHNICAL = _WORDS.words("technical")
+TECHNICAL = _WORDS.words("technical") | _WORDS.words("places")
+BEFORE_TOWNS = _WORDS.words("before_towns")
 ALSO_WORDS = _WORDS.words("also_words")
 COMMON = _WORDS.words("common")
