@@ -59,6 +59,7 @@ class _Field:
         hosts = tuple(found.span(1) for span in structure.addresses if (found := _HOST.match(text, *span)))
         named = (text[start:end] for start, end in hosts)
         things = frozenset(word.casefold() for one in (*code, *named) for word in re.findall(r"[^\W_]{2,}", one))
+        sentences = prose.without(structure.addresses)
         return cls(text, whole, prose, sentences, structure.addresses, structure.code, hosts, things)
 
 
