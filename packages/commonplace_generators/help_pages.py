@@ -40,7 +40,7 @@ _ALIAS_LINE = re.compile(r"alias(?:es)?:\s*(\S.*)", re.IGNORECASE)
 _NAMES_COMMANDS = re.compile(r"[<\[{(]?\b(?:sub)?commands?\b|\{[^}]*,[^}]*\}", re.IGNORECASE)
 _COLUMN = re.compile(r"(?P<part>-[A-Za-z0-9]|--[\w-]+|<[^>]*>|[A-Z][A-Z0-9_|:]+)(?:\s{2,}|$)(?P<said>.*)", re.DOTALL)
 _USAGE = re.compile(r"usage(?=[:\s]|$)|(?:syntax|synopsis)(?=:|$)", re.IGNORECASE)
-_SHOWN = re.compile(r"\s*(?:[o•*] )?[a-z][\w-]*(?:$|:\s|\s{2,}|,? <|,? \[)")
+_SHOWN = re.compile(r"\s{0,6}(?:[o•*] )?[a-z][\w-]*(?:$|:\s|\s{2,}|,|\s[<\[(])")
 _CALLED = re.compile(rf"(?P<name>{_NAME.pattern}): (?P<said>\S.*)")
 """`auth: Authenticate`, as gh writes it."""
 _WORDS = re.compile(r"[a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*){1,2}")
@@ -208,7 +208,8 @@ def rows(section: Section) -> Iterator[Row]:
         text, indent = line.strip(), _indent(line)
         starred = text.startswith("* ") and _OPTION.match(text[2:].strip())  # Typer marks what is required
         begins = _OPTION.match(text) is not None and indent <= base + FAR
-        if row and not (begins or starred) and indent > row.indent and not row.term.startswith("{"):
+        inner = row is not None and text.startswith(f"{row.term} ") and _GAP.search(text)  # `cache clear` below `cache`
+        if row and not (begins or starred or inner) and indent > row.indent and not row.term.startswith("{"):
             row.said = f"{row.said} {text}".strip()
             continue
         if row:

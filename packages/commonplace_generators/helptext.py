@@ -187,7 +187,7 @@ def _commands(told: _Help, unread: list[Unread]) -> Iterator[Command]:
         ]
         alone = words == first and bool(own_options and summary)  # `systemctl --failed`
         group = own and own.commands and _is_mere_group(usages, words, program=words == first)
-        if group and "commands" not in parts and not alone:
+        if (group and "commands" not in parts and not alone) or (below and not (own or row.summary or usages)):
             continue
         if not summary:
             unread.append(Unread(" ".join(words), "It has no description."))

@@ -186,7 +186,7 @@ def _rows(section: Section, *, commands: bool = False) -> Iterator[Row]:
             said
             and begins
             and (commands or _is_term(term))
-            and (beside or deeper or bullet or (said[0] == "-" and terms))
+            and (beside or deeper or bullet or (said[0] == "-" and (terms or _is_term(after.strip()))))
         ):
             if row is not None and (not terms or beside):
                 yield row

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from commonplace.kernel import yaml
 from commonplace.kernel.errors import CommonplaceError, InvalidInput, TooLarge
 from commonplace.reference.model import Severity
 from commonplace_generators.generated import Read, Unread
+from commonplace_generators.openapi.swagger import as_openapi
 from commonplace_generators.openapi.texts import line
 
 MAX_BYTES = 40_000_000
@@ -43,7 +45,7 @@ _BASE = f"http://document.invalid{_DIRECTORY}"
 _REF = re.compile(rb"""\$ref["']?\s*:\s*(?:"([^"#\n]+)|'([^'#\n]+)|([^\s"'#,{}\[\]](?:[^"'#,{}\n]|\{[^{}\n]*\})*))""")
 _VALUES = (".json", ".yaml", ".yml")
 _TOO_MANY = f"The document has more than {MAX_VALUES:,} keys and values, aliases expanded."
-_HINT = "A document of OpenAPI 3.x begins with `openapi: 3.0.3` or the like."
+_HINT = "A document of OpenAPI 3.x (or Swagger 2.0) begins with `openapi: 3.0.3` or the like."
 _FOLDER = "Put it into the document's folder, or take the reference out."
 
 
@@ -94,18 +96,26 @@ def fingerprint(raw: bytes, files: Mapping[str, bytes]) -> str:
     return sha256(raw + every.encode() if files else raw).hexdigest()
 
 
+@lru_cache(maxsize=1)
+def _last(raw: bytes) -> Any:
+    """The value of a document. One that is split by tags is read once for each; nothing changes it."""
+    return parsed(raw)
+
+
 class Document:
     """`where` is what is being read, for what is told of it. Raises InvalidInput and TooLarge."""
 
     def __init__(self, raw: bytes, read: Read) -> None:
         if len(raw) > MAX_BYTES:
             raise TooLarge(f"The document is larger than {MAX_BYTES:,} bytes.", hint="Split it into several documents.")
-        value = parsed(raw)
+        value = _last(raw)
         if not isinstance(value, dict):
             raise InvalidInput("The document is not a mapping.", hint=_HINT)
-        if "swagger" in value:
+        if str(value.get("swagger")) == "2.0":
+            value = as_openapi(value)
+        elif "swagger" in value:
             told = f"The document is of Swagger {line(str(value['swagger']), 20)}, which is not read."
-            raise InvalidInput(told, hint="Convert it to OpenAPI 3.0 first; the editors of such documents do that.")
+            raise InvalidInput(told, hint="Convert it to Swagger 2.0 or OpenAPI 3 first.")
         version = line(str(value.get("openapi", "")), 20)
         if not version.startswith("3."):
             said = f"says `openapi: {version}`" if version else "does not say its version"

@@ -38,8 +38,8 @@ class Options(BaseModel):
     """Stands before every path; None for that of the server."""
     server: HttpUrl | None = Field(None, description="a URL such as https://api.example.com, without a password")
     """URL that calls go to, instead of the document's first."""
-    tags: list[str] = Field(default_factory=list, max_length=50, description="a list of texts")
-    """Only operations with one of these, if there are any."""
+    tags: list[str] = Field(default_factory=list, max_length=500, description="a list of texts")
+    """Only operations with one of these, if there are any; an empty text stands for those without a tag."""
     keywords: list[str] = Field(default_factory=list, max_length=50, description="a list of texts")
 
     @field_validator("tags", "keywords", mode="before")
@@ -146,7 +146,7 @@ def _of_path(path: str, item: Node, document: Document, options: Options) -> Ite
         node = item.get(method.lower(), needed=True)
         if not isinstance(node.value, dict) and not node.ref:
             document.tell("The operation is not an object.", _EMPTY, "error")
-        if options.tags and not set(options.tags) & set(node.texts("tags")):
+        if options.tags and not set(options.tags) & set(node.texts("tags") or [""]):
             continue
         host, base = server(
             [*node.elements("servers"), *item.elements("servers"), *document.root.elements("servers")], options

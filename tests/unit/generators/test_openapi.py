@@ -350,7 +350,7 @@ def test_text_of_a_document_cannot_break_a_line_or_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"swagger": "2.0", "paths": {}}, "Swagger 2.0, which is not read"),
+        ({"swagger": "1.2", "paths": {}}, "Swagger 1.2, which is not read"),
         ({"openapi": "4.0.0", "paths": {}}, "`openapi: 4.0.0`"),
         ({"paths": {}}, "does not say its version"),
         ([], "not a mapping"),

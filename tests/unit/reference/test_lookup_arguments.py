@@ -274,3 +274,48 @@ def test_the_longest_name_of_one_product_hides_no_command_of_another() -> None:
 
     assert answer.hit is not None
     assert answer.hit.catalogue.name == "second"
+
+
+PARTIAL = lookup(
+    told("tide", "[OPTIONS] COMMAND", "--quiet -q"),
+    told("tide moor", "[OPTIONS] BOAT", "--line <n>", "--legend", "--help", partial=["arguments"]),
+    told("tide draw", "[OPTIONS]", "--scale <n>", "--help", partial=["options", "arguments"]),
+    told("tide chart", "[OPTIONS] COMMAND", partial=["commands"]),
+    told("tide chart print", "", partial=["arguments"]),
+    told("tide keep", "[fix|drop]", partial=["arguments"]),
+)
+
+
+def _unlisted(line: str) -> tuple[str, list[str], list[str]] | None:
+    hit = PARTIAL.command(line).hit
+    return hit and (
+        hit.entry.called,
+        [one.name for one in hit.unlisted],
+        [one.name for one in hit.unknown_options],
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("tide moor gull", ("tide moor", [], [])),
+        ("tide moor gull north quay", ("tide moor", ["north", "quay"], [])),
+        ("tide moor gull --lin 3", ("tide moor", [], ["--lin"])),
+        ("tide moor gull --no-legend", ("tide moor", ["--no-legend"], [])),
+        ("tide draw --scal 3 --hidden", ("tide draw", ["--scal", "--hidden"], [])),
+        ("tide < list moor gull; tide nothing", ("tide moor", [], [])),
+        ("tide chart fold", ("tide chart", ["fold"], [])),
+        ("tide chart prnt", None),
+        ("tide fold", None),
+        ("tide keep mend", None),
+        ("tide keep fix", ("tide keep", [], [])),
+    ],
+)  # fmt: skip
+def test_what_a_part_does_not_list_is_named_and_what_all_of_it_does_not_is_refused(
+    line: str, answer: tuple[str, list[str], list[str]] | None
+) -> None:
+    assert _unlisted(line) == answer
+
+
+def test_a_refused_word_is_answered_with_the_nearest() -> None:
+    assert PARTIAL.command("tide chart prnt").suggestions[:2] == ("tide chart", "tide chart print")

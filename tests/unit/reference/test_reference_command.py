@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from commonplace_local.cli.reference import app as reference_app
+from commonplace_local.cli.reference import new_catalogue
 from commonplace_local.errors import CommandError
 from tests.reference_files import HELIOS, SAMPLE
 
@@ -290,6 +291,46 @@ def test_what_nothing_can_be_generated_from_is_refused_before_anything_is_writte
     assert isinstance(error, CommandError)
     assert error.hint
     assert not (tmp_path / "new").exists()
+
+
+def test_what_cannot_all_be_read_leaves_nothing_behind(tmp_path: Path) -> None:
+    sources = tmp_path / "elsewhere"
+    sources.mkdir()
+    fine = {"openapi": "3.0.3", "info": {}, "paths": {"/pools": {"get": {"summary": "Lists pools."}}}}
+    (sources / "fine.json").write_text(json.dumps(fine), encoding="utf-8")
+    (sources / "broken.json").write_text('{"swagger": "1.2", "paths": {}}', encoding="utf-8")
+    folder = tmp_path / "product" / "docs" / "reference"
+    (tmp_path / "product").mkdir()
+
+    named = [word for name in ("fine", "broken") for word in ("--from", f"openapi={sources / name}.json")]
+    error = run("init", folder, *named).exception
+
+    assert isinstance(error, CommandError) and "broken.json" in error.hint
+    assert list((tmp_path / "product").iterdir()) == []
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "notes.md").write_text("Notes", encoding="utf-8")
+    run("init", kept, *named)
+    assert [one.name for one in kept.rglob("*")] == ["notes.md"]
+
+
+def test_a_large_api_document_becomes_a_file_for_each_tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(new_catalogue, "MAX_TOGETHER", 3)
+    tags = {"/pools": ["pools"], "/visits": ["visits"], "/counts": ["visits", "counts"], "/health": []}
+    paths = {path: {"get": {"summary": f"Reads {path}", "tags": given}} for path, given in tags.items()}
+    (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.0.3", "info": {}, "paths": paths}), encoding="utf-8")
+    folder = tmp_path / "reference"
+
+    result = run("init", folder, "--from", f"openapi={tmp_path / 'api.json'}")
+
+    assert result.exit_code == 0, result.output
+    found = {one.stem: json.loads(one.read_text(encoding="utf-8"))["entries"] for one in folder.glob("api/*.json")}
+    assert {name: sorted(one["pathTemplate"] for one in entries) for name, entries in found.items()} == {
+        "counts": ["/counts", "/visits"],
+        "other": ["/health"],
+        "pools": ["/pools"],
+    }
+    assert run("validate", folder).exit_code == 0
 
 
 BOATS = """\

@@ -39,9 +39,9 @@ def command_tokens(line: str) -> list[str]:
     parts = iter(_TOKEN.findall(line))
     for token in takewhile(lambda token: token not in _OPERATORS - _REDIRECTS, parts):
         if token in _REDIRECTS:
-            next(parts, None)  # the file
-            continue
-        found.append(token.removesuffix(";") or token)
+            token = next(parts, "")  # noqa: PLW2901 - the file
+        else:
+            found.append(token.removesuffix(";") or token)
         if token.endswith(";"):
             break
     while len(found) > 1 and (found[0] == "sudo" or _ASSIGNED.match(found[0])):

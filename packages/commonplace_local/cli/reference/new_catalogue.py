@@ -3,8 +3,8 @@
 import os
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from commonplace.kernel.errors import CommonplaceError
-from commonplace.reference.model import SETTINGS_FILE
+from commonplace.reference.model import METHODS, SETTINGS_FILE
 from commonplace.reference.source.drafts import SOURCES
 from commonplace.reference.source.settings_file import KINDS
 from commonplace.repository.slugs import slug
@@ -23,6 +23,10 @@ from commonplace_local.files import product_of, top_of, write_whole
 
 FILES = ("openapi", "console")
 """Kinds that read a file, and run nothing."""
+MAX_TOGETHER = 500
+"""Operations of an API document that become one file; of more, each tag becomes one."""
+MAX_SPLIT = 30
+"""Files of one API document; tags that are neighbours share one where there are more."""
 DEPTH = 3
 """The depth of subcommands in the first catalogue."""
 
@@ -84,28 +88,79 @@ def init(
             hint = f"Write KIND=SOURCE with one of {known}: openapi=openapi.yaml, help=git, typer=app/cli.py:app"
             raise CommandError(f"--from {text} does not name a source.", hint)
         named.append((kind, source))
-    items: list[dict[str, Any]] = []
-    for kind, source in named:
-        item = _item(folder, kind, source)
-        if any(item["into"] == one["into"] for one in items):
-            item["into"] = f"{slug(PurePosixPath(source).name)}.json"
-        items.append(item)
-    said = " ".join((title or _title(folder, items)).split())
-    write_whole(settings, SETTINGS.format(title=_yaml(title=said), generate=_yaml(generate=items)))
-    if not items:
-        write_whole(guide, GUIDE.format(day=datetime.now(UTC).date().isoformat()))
-        typer.echo(f"{settings}\n{guide}")
-    else:
-        done = generate_all(folder, items_of(folder), tell=tell_one)
-        if all(one.state == "failed" for one in done):
-            settings.unlink()
-            raise CommandError("Nothing could be read.", "Fix the sources, or name others.")
-        if not all(one.good for one in done):
-            hint = f"Fix {settings}, then: commonplace reference generate {folder}"
-            raise CommandError("Not everything could be read.", hint)
+    with _all_or_nothing(folder):
+        items: list[dict[str, Any]] = []
+        for kind, source in named:
+            item = _item(folder, kind, source)
+            if any(item["into"] == one["into"] for one in items):
+                item["into"] = f"{slug(PurePosixPath(source).name)}.json"
+            items += _by_tags(folder, item) if kind == "openapi" else [item]
+        said = " ".join((title or _title(folder, items)).split())
+        write_whole(settings, SETTINGS.format(title=_yaml(title=said), generate=_yaml(generate=items)))
+        if not items:
+            write_whole(guide, GUIDE.format(day=datetime.now(UTC).date().isoformat()))
+            typer.echo(f"{settings}\n{guide}")
+        else:
+            done = generate_all(folder, items_of(folder), tell=tell_one)
+            if bad := [one.item.source for one in done if not one.good]:
+                said = "Nothing" if len(bad) == len(done) else "Not everything"
+                hint = f"Fix {', '.join(dict.fromkeys(bad))}, or name another source; nothing was written."
+                raise CommandError(f"{said} could be read.", hint)
     typer.echo(f"Next: commonplace reference validate {folder}")
     typer.echo(f"      commonplace reference search QUESTION {folder}")
     typer.echo(f"      commonplace dev --catalogue {folder}")
+
+
+@contextmanager
+def _all_or_nothing(folder: Path) -> Iterator[None]:
+    """What fails, or is interrupted, leaves no file and no folder that was not there before."""
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    before = set(folder.rglob("*"))
+    try:
+        yield
+    except BaseException:
+        for one in sorted(set(folder.rglob("*")) - before, reverse=True):
+            if one.is_dir() and not one.is_symlink():
+                one.rmdir()
+            else:
+                one.unlink()
+        for one in made:
+            with suppress(OSError):
+                one.rmdir()
+        raise
+
+
+def _by_tags(folder: Path, item: dict[str, Any]) -> list[dict[str, Any]]:
+    """A large API document as several files, by the tags of its operations; those that share operations are one."""
+    from commonplace_generators.openapi.documents import parsed
+
+    try:
+        paths = parsed((folder / item["source"]).read_bytes())["paths"].values()
+    except (OSError, CommonplaceError, LookupError, TypeError, AttributeError):
+        return [item]  # what is wrong with it is reported when it is read
+    every = [
+        one[method.lower()] for one in paths if isinstance(one, dict) for method in METHODS if method.lower() in one
+    ]
+    groups: list[set[str]] = []
+    for operation in every:
+        given = operation.get("tags") if isinstance(operation, dict) else None
+        tags = {one for one in given if isinstance(one, str)} if isinstance(given, list) else set()
+        tags = tags or {""}
+        groups = [one for one in groups if not one & tags] + [tags.union(*(one for one in groups if one & tags))]
+    if len(every) <= MAX_TOGETHER or len(groups) < 2:
+        return [item]
+    items = []
+    named = sorted(map(sorted, groups))
+    size = -(-len(named) // MAX_SPLIT)
+    for at in range(0, len(named), size):
+        one = [tag for group in named[at : at + size] for tag in group]
+        name = slug(one[0]) or "other"
+        taken = {each["into"] for each in items}
+        into = next(
+            path for n in range(len(items) + 1) if (path := f"api/{name}{f'-{n}' if n else ''}.json") not in taken
+        )
+        items.append({**item, "into": into, "tags": one})
+    return items
 
 
 def _item(folder: Path, kind: str, source: str) -> dict[str, Any]:

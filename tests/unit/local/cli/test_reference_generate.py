@@ -97,10 +97,10 @@ def test_a_check_does_not_mind_dates_and_spaces(folder: Path) -> None:
 def test_a_source_that_cannot_be_used_leaves_the_file_of_before(folder: Path) -> None:
     run(str(folder))
     before = (folder / "api.json").read_bytes()
-    (folder / "sources" / "tides.json").write_text('{"swagger": "2.0", "paths": {}}')
+    (folder / "sources" / "tides.json").write_text('{"swagger": "1.2", "paths": {}}')
     done = run(str(folder))
     assert done.exit_code == 1
-    assert "api.json: failed. The document is of Swagger 2.0, which is not read." in done.output
+    assert "api.json: failed. The document is of Swagger 1.2, which is not read." in done.output
     assert (folder / "api.json").read_bytes() == before
 
 
