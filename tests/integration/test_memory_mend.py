@@ -209,7 +209,7 @@ def test_an_edited_file_takes_the_place_of_what_it_brought(kb: Kb, tmp_path: Pat
     assert listed(kb) == list(before.values())
 
     told = kb("seed", "--file", "edited.yaml", "--replace").stdout
-    assert "0 entries imported, 2 changed, 1 as they were." in told
+    assert "0 entries imported, 2 changed, 1 unchanged." in told
     assert "Pin the linter." in told
     after = {one["id"]: one for one in listed(kb)}
     assert after.keys() == {one["id"] for one in before.values()}
