@@ -1,11 +1,16 @@
 """Generated entries as a file: the same entries are the same bytes, and a date changes only with what it dates."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from commonplace.reference.model import Entry
+from commonplace.reference.source.drafts import SCHEMAS, with_schemas
 
+SHARED = 5
+"""Fields of a body from which on it is stored once."""
 DATE, SOURCE_HASH = "lastUpdated", "sourceHash"
 
 
@@ -16,9 +21,18 @@ def fields(entry: Entry) -> dict[str, Any]:
 
 
 def written(entries: Iterable[Entry]) -> bytes:
-    """The file of a catalogue that holds them."""
-    told = {"entries": [fields(one) for one in entries]}
-    return (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+    """The file of a catalogue that holds them. A body that several calls take is stored once, below `schemas`."""
+    told = [fields(one) for one in entries]
+    bodies = [[it for it in one.get("parameters", ()) if it["place"] == "body"] for one in told]
+    names = [sha256(json.dumps(one).encode()).hexdigest()[:12] if len(one) >= SHARED else "" for one in bodies]
+    counts = Counter(names)
+    schemas = {}
+    for one, body, name in zip(told, bodies, names, strict=True):
+        if name and counts[name] > 1:
+            schemas[name] = body
+            one["parameters"] = [it for it in one["parameters"] if it["place"] != "body"] + [{"schema": name}]
+    file = {"entries": told} | ({SCHEMAS: dict(sorted(schemas.items()))} if schemas else {})
+    return (json.dumps(file, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 def dated(entries: Iterable[Entry], before: bytes | None, today: str) -> tuple[Entry, ...]:
@@ -63,4 +77,5 @@ def _listed(raw: bytes | None) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         return []
     found = value.get("entries") if isinstance(value, dict) else value
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    schemas = value.get(SCHEMAS) if isinstance(value, dict) else None
+    return [with_schemas(one, schemas) for one in found if isinstance(one, dict)] if isinstance(found, list) else []

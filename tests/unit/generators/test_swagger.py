@@ -1,8 +1,14 @@
 """Documents of Swagger 2.0: read as those of OpenAPI 3."""
 
+import json
 from typing import Any
 
-from tests.unit.generators.openapi_documents import entry, lines, told
+import pytest
+
+from commonplace.reference.source import bounds
+from commonplace.reference.source.reader import read_catalogue
+from commonplace_generators import catalogue_file
+from tests.unit.generators.openapi_documents import entry, lines, made, told
 
 DEFINITIONS = {
     "Visit": {
@@ -79,3 +85,36 @@ def test_what_is_answered_is_described() -> None:
 def test_what_is_malformed_is_told_and_breaks_nothing() -> None:
     assert told(swagger({"parameters": "many"})) != []
     assert entry(swagger({"parameters": [3, {"in": "body"}]}, securityDefinitions={"x": 3})).method == "POST"
+
+
+def _several() -> dict[str, Any]:
+    schema = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(8)}}
+    body = {"name": "visit", "in": "body", "required": True, "schema": schema}
+    document = swagger({"parameters": [body]})
+    for path in ("/pools/{id}", "/counts"):
+        document["paths"][path] = {"put": {"parameters": [body], "responses": {}}}
+    return document
+
+
+def test_a_body_that_several_calls_take_is_stored_once_and_read_for_each() -> None:
+    found = catalogue_file.dated(made(_several()).entries, None, "2026-01-01T00:00:00Z")
+    raw = catalogue_file.written(found)
+    assert raw.count(b'"field7"') < 3 * 2
+    assert len(json.loads(raw)["schemas"]) == 1
+    reading = read_catalogue({"api.json": raw}, "tides")
+    assert not reading.errors
+    assert {one.entry.id: one.entry.parameters for one in reading.entries} == {one.id: one.parameters for one in found}
+    assert not catalogue_file.stale(found, raw)
+    assert catalogue_file.changes(found, raw) == (0, 0, 0)
+
+
+def test_schemas_that_grow_beyond_bounds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = catalogue_file.written(catalogue_file.dated(made(_several()).entries, None, "2026-01-01T00:00:00Z"))
+    monkeypatch.setattr(bounds, "MAX_VALUES", 20)
+    assert "too-large" in [one.code for one in read_catalogue({"api.json": raw}, "tides").errors]
+
+
+def test_a_schema_that_is_not_there_is_an_error() -> None:
+    raw = json.loads(catalogue_file.written(catalogue_file.dated(made(_several()).entries, None, "2026-01-01")))
+    raw["schemas"] = {}
+    assert read_catalogue({"api.json": json.dumps(raw).encode()}, "tides").errors

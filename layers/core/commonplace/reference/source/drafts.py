@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from commonplace.kernel.yaml import Parsed, Place, YamlError
 from commonplace.kernel.yaml import read as read_yaml
@@ -23,6 +23,9 @@ Kind = Literal["settings", "json", "yaml", "markdown"]
 SOURCES = "sources"
 """Folder of what entries are generated from."""
 SUFFIXES: dict[str, Kind] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".md": "markdown"}
+
+SCHEMAS = "schemas"
+"""Beside `entries`: lists of parameters by name, which entries have as `{"schema": NAME}` among theirs."""
 
 FOLDERS: dict[str, EntryType] = {
     "commands": "command",
@@ -116,9 +119,9 @@ def _parsed(kind: Kind, raw: bytes, findings: Findings, at: At) -> Parsed | None
 
 
 def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[Draft]:
-    value, place = parsed.value, tuple[str | int, ...]()
+    value, place, schemas = parsed.value, tuple[str | int, ...](), None
     if isinstance(value, dict) and "entries" in value:
-        value, place = value["entries"], ("entries",)
+        value, place, schemas = value["entries"], ("entries",), value.get(SCHEMAS)
     elif isinstance(value, dict):
         if not _TELLING & {snake(key) for key in value}:
             findings.error("malformed-file", "The file contains no entry.", _OTHER, at.on(1))
@@ -131,13 +134,32 @@ def _listed(path: str, parsed: Parsed, findings: Findings, at: At) -> Iterator[D
     if not isinstance(value, list):
         findings.error("malformed-file", "The file is not a list of entries.", _HINT, at.on(1))
         return
+    count = 0
     for index, one in enumerate(value):
         here = at.on(parsed.lines.get((*place, index)))
         if isinstance(one, dict):
+            given, one = one, with_schemas(one, schemas)  # noqa: PLW2901 - the same with its parameters
+            count += len(one["parameters"]) if one is not given else 0
+            if count > bounds.MAX_VALUES:
+                findings.error("too-large", "Its schemas are too many parameters.", "Split it into several files.", at)
+                return
             fields = fields_of(one, (*place, index), parsed, here, findings)
             yield Draft(fields, type_of(path), category=category_of(path))
         else:
             findings.error("malformed-file", f"Entry {index + 1} of the file is not a mapping of fields.", _HINT, here)
+
+
+def with_schemas(entry: dict[str, Any], schemas: Any) -> dict[str, Any]:
+    """Return an entry with the parameters that its file stores once for several; itself where it has none of them."""
+    given = entry.get("parameters")
+    if not isinstance(schemas, dict) or not isinstance(given, list):
+        return entry
+    found: list[Any] = []
+    for one in given:
+        name = one["schema"] if isinstance(one, dict) and one.keys() == {"schema"} else None
+        shared = schemas.get(name) if isinstance(name, str) else None
+        found += shared if isinstance(shared, list) else [one]
+    return {**entry, "parameters": found} if found != given else entry
 
 
 def type_of(path: str) -> EntryType | None:
