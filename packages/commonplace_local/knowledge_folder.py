@@ -52,6 +52,11 @@ class KnowledgeFolder:
             return file.stat().st_size, None
         return file.stat().st_size, Skip(verdict.problem.message, verdict.problem)
 
+    def shown_with_everything(self, path: str) -> bool:
+        """Return whether `dev --everything` shows a page."""
+        read = path in self.paths and self.findings.exclusions.is_content(path)
+        return read and isinstance(judge(_read(self.root, path), everything=True), Published)
+
 
 def read_folder(path: Path, exclude: Sequence[str] | None = None, root: Path | None = None) -> KnowledgeFolder:
     """The knowledge base that a folder or a file lies in. Raises CommandError for one outside of `root`."""

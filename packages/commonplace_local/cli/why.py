@@ -15,6 +15,8 @@ from commonplace_local.knowledge_folder import read_folder
 from commonplace_local.options import Target, grouped
 from commonplace_local.terminal import AsJson, commands
 
+WITH_EVERYTHING = "  It is shown by `commonplace dev --everything`, on this machine alone."
+
 app = commands()
 
 
@@ -33,6 +35,7 @@ def why(
     The file on this machine is judged, as it is now. With --data, --outputs or --stage it is the last sync of that
     deployment, from its report. Exit code 1 if the file is not published.
     """
+    shown: list[str] = []
     try:
         if target.data or target.outputs or target.stage:
             from commonplace_local.reports import last_findings
@@ -54,12 +57,12 @@ def why(
             else:
                 paths = paths_of(folder.findings, what, folder.paths)
             judgements = [judge_path(folder.findings, one, *folder.facts(one)) for one in paths]
+            shown = [one.path for one in judgements if not one.published and folder.shown_with_everything(one.path)]
     except NotFound as error:
         raise CommandError(f"{error}.", error.hint or "") from error
     if as_json:
         typer.echo(jsonlib.dumps([judgement_facts(one) for one in judgements], indent=2))
     else:
         for one in judgements:
-            for line in judgement_lines(one):
-                typer.echo(line)
+            typer.echo("\n".join([*judgement_lines(one), *([WITH_EVERYTHING] if one.path in shown else [])]))
     raise typer.Exit(0 if all(one.published for one in judgements) else 1)

@@ -34,14 +34,15 @@ SILENT = ("no-frontmatter", "no-publish", "empty-file")
 """Codes of errors that are not of frontmatter, and of files that say nothing about publishing."""
 MALFORMED = ("has malformed frontmatter", "have malformed frontmatter")
 NO_PUBLISH = ("has no `publish: true`", "have no `publish: true`")
+NOT_TRUE = ("says something else than `publish: true`", "say something else than `publish: true`")
+SAYS_NO = ("says `publish: false`", "say `publish: false`")
+SAYS_PRIVATE = ("says that it is private", "say that they are private")
 WHY = {
-    "publish is not true": NO_PUBLISH,
-    "no frontmatter": NO_PUBLISH,
     "empty file": ("is empty", "are empty"),
     "draft": ("is a draft", "are drafts"),
 }
 """Reasons of the publish gate behind a number of files: one, many."""
-LEFT_OUT = ("lies in a folder that is left out", "lie in folders that are left out")
+LEFT_OUT = ("is in an excluded folder", "are in excluded folders")
 SUFFIX = ("does not end in `.md`", "do not end in `.md`")
 TOO_LARGE = ("is over 5 MB", "are over 5 MB")
 
@@ -87,10 +88,7 @@ class Outcome:
         if self.report is None:
             return "Shows nothing"
         exclusions = self.report.judged().exclusions
-        reasons = Counter(
-            MALFORMED if _is_malformed(one) else WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
-            for one in self.not_shown
-        )
+        reasons = Counter(_why(one, everything=self.everything) for one in self.not_shown)
         for path in filter(exclusions.is_misplaced, self.files):
             reasons[LEFT_OUT if exclusions.by(path) else SUFFIX] += 1
         reasons[TOO_LARGE] += sum(map(exclusions.is_content, self.large))
@@ -105,12 +103,14 @@ class Outcome:
         return f"{of}: {told}; `{self.why}` says more" if told else of
 
     def shown_lines(self, *, files: bool) -> Iterator[str]:
-        """Yield that, and where everything is shown, why each of the other `files` is not."""
+        """Yield that, and with --everything, why each of the other `files` is not, unless a finding says it."""
         yield self.shown
         if self.everything:
             yield SHOWS_EVERYTHING
-            for one in self.not_shown[:PROBLEMS_SHOWN] if files else ():
-                yield f"  {printable(one.path)}: {sentence(one.problem) if one.problem else one.reason}"
+            apart = [one for one in self.not_shown if one.problem is None or one.problem.severity == "hint"]
+            for one in apart[:PROBLEMS_SHOWN] if files else ():
+                told = sentence(one.problem) if one.problem and one.problem.code not in SILENT else ""
+                yield f"  {printable(one.path)}: {told or _why(one, everything=True)[0]}"
 
 
 def judge(laptop: Laptop) -> Outcome:
@@ -123,7 +123,7 @@ def judge(laptop: Laptop) -> Outcome:
     plain = laptop.source.git_dir is None and laptop.source.folder != SAMPLE
     place = laptop.source.origin or str(laptop.source.folder)
     why = "commonplace why FILE" + (f" --root {shlex.quote(place)}" if plain else "")
-    why = "commonplace sync report" if laptop.source.origin or (manifest and manifest.everything) else why
+    why = "commonplace sync report" if laptop.source.origin else why
     return Outcome(manifest, laptop.report(), tuple(faults), catalogues, files, large, why, place)
 
 
@@ -175,6 +175,18 @@ def _catalogue_faults(laptop: Laptop, reports: Mapping[str, CatalogueReport | No
         extra = sum(key.startswith(f"{one.name}/") and key.partition("/")[2] not in versions for key in indexed)
         if missing or extra:
             yield f"The index of the catalogue {one.name} lacks {missing} entries, and has {extra} that are gone."
+
+
+def _why(one: SkippedFile, *, everything: bool) -> tuple[str, str]:
+    """Return the reason behind a number of files: of one, of many."""
+    code = one.problem.code if one.problem else ""
+    if _is_malformed(one) or code == "unreadable-and-private":
+        return MALFORMED
+    if one.reason in ("publish is not true", "no frontmatter"):
+        if code in SILENT:
+            return SAYS_PRIVATE if everything else NO_PUBLISH
+        return SAYS_NO if code == "publish-false" else NOT_TRUE
+    return WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
 
 
 def _is_malformed(one: SkippedFile) -> bool:

@@ -42,7 +42,10 @@ def outcome(shown: int, *texts: str, everything: bool = False, **more: Any) -> O
 
 def test_each_reason_is_counted_in_one_line() -> None:
     line = outcome(5, SILENT, SILENT, PRIVATE, MISSPELT, DRAFT, DRAFT, MALFORMED, large=("big.md",)).shown
-    reasons = "4 have no `publish: true`, 2 are drafts, 1 has malformed frontmatter, 1 is over 5 MB"
+    reasons = (
+        "2 have no `publish: true`, 2 are drafts, 1 says `publish: false`, 1 says something else than `publish: true`, "
+        "1 has malformed frontmatter, 1 is over 5 MB"
+    )
     assert line == f"Shows 5 of 13 files: {reasons}; `commonplace why FILE` says more"
     assert outcome(2).shown == "Shows 2 of 2 files"
 
@@ -68,8 +71,11 @@ def test_it_is_not_offered_where_a_file_does_nor_where_something_is_shown(text: 
 
 
 def test_where_everything_is_shown_the_other_files_are_named_with_their_reason() -> None:
-    shown, note, *files = outcome(3, PRIVATE, QUIET_DRAFT, everything=True).shown_lines(files=True)
-    assert shown.startswith("Shows 3 of 5 files: 1 has no `publish: true`, 1 is a draft")
+    others = ["---\npublish: yes\n---\n", '---\npublish: "true"\n---\n', "---\nPublish: true\n---\n"]
+    shown, note, *files = outcome(3, PRIVATE, QUIET_DRAFT, *others, everything=True).shown_lines(files=True)
+    reasons = "3 say something else than `publish: true`, 1 says `publish: false`, 1 is a draft"
+    assert shown.startswith(f"Shows 3 of 8 files: {reasons};")
+    assert len(files) == 2, "what is a finding is listed once, among the findings"
     assert note == SHOWS_EVERYTHING
     assert files[0].startswith("  0.md: it says `publish: false`")
     assert files[1].startswith("  1.md: ")

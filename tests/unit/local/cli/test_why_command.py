@@ -50,6 +50,14 @@ def test_a_published_file_ends_well(folder: Path) -> None:
     assert (found.exit_code, found.output) == (0, "index.md is published as file/index\n")
 
 
+@pytest.mark.parametrize(("path", "shown"), [("notes/publish-yes.md", False), ("silent.md", True)])
+def test_it_says_that_everything_would_show_a_page(tmp_path: Path, path: str, shown: bool) -> None:
+    mistakes.write(tmp_path)
+    (tmp_path / "silent.md").write_text("# Nothing about publishing\n")
+    found = ask(tmp_path / path)
+    assert (found.exit_code, "It is shown by `commonplace dev --everything`" in found.output) == (1, shown)
+
+
 def test_what_is_written_stands_beside_the_cure(folder: Path) -> None:
     assert ask(folder / "notes/publish-in-typographic-quotes.md").output.splitlines() == [
         "notes/publish-in-typographic-quotes.md is not published:",

@@ -19,7 +19,7 @@ DocumentRef = NewType("DocumentRef", str)
 MOST_TAG_LEVELS = 10
 """Levels of a tag that find it: one of 64,000 characters has up to 32,000 of them, each a value of the index."""
 
-SHOWS_EVERYTHING = "Everything is shown here, on this machine alone: also files that do not say `publish: true`."
+SHOWS_EVERYTHING = "Files that say nothing about publishing are shown too, on this machine alone."
 """What readers and agents are told where a manifest is of `everything`."""
 MANIFEST_KEY = "metadata/manifest.json"
 LFS_POINTER_TYPE = "text/x-git-lfs-pointer"
