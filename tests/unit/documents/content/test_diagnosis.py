@@ -43,6 +43,13 @@ def test_a_value_that_is_not_true_is_named_with_what_is_written(line: str, writt
     )
 
 
+def test_a_template_in_the_place_of_true_is_told_what_to_write() -> None:
+    found = problem(page("publish: {{publish}}"))
+    assert (found.code, found.line) == ("unreadable-and-private", 3)
+    assert found.message.startswith("the frontmatter is not valid here")
+    assert found.hint == "write `publish: true`, or `publish: false`"
+
+
 @pytest.mark.parametrize("name", ["Publish", "PUBLISH", "published", "pubish", "publsih", "is_published", "public"])
 def test_a_field_that_looks_like_publish_is_named(name: str) -> None:
     found = problem(page(f"{name}: true"))

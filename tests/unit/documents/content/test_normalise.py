@@ -250,6 +250,12 @@ def test_unknown_fields_are_kept_and_likely_slips_are_reported() -> None:
     assert ("shelf", "unknown-field") not in codes(document)
 
 
+def test_created_is_taken_for_a_date_and_no_other_field() -> None:
+    (hint,) = [one.hint for one in normalised(markdown(created="2024-02-30")).problems if one.field == "created"]
+    assert hint == "is it `date`?"
+    assert ("created", "unknown-field") not in codes(normalised(markdown(date="2024-02-28", created="2024-02-30")))
+
+
 def test_problems_stand_on_the_line_of_their_field() -> None:
     raw = b"---\npublish: true\ntitle: A\n\n# a comment\ndate: yesterday\ntags:\n  - X\n---\n"
     lines = {problem.field: problem.line for problem in normalised(raw).problems}

@@ -92,6 +92,8 @@ def of_unreadable(raw: bytes, problem: Problem) -> Problem:
         ending = next((number for number, line in enumerate(lines[1:LINES_READ], 2) if _FENCE_LIKE.match(line)), None)
         message = "the frontmatter is never closed: this line is not made of three hyphens alone"
         return _quoting(replace(problem, message=message, line=ending), lines) if ending else problem
+    if problem.line and problem.line <= len(lines) and lines[problem.line - 1].startswith("publish:"):
+        return replace(problem, hint=f"{_ALONE}, or `publish: false`")
     if problem.line and problem.line <= len(lines) and "\t" in lines[problem.line - 1]:
         return replace(problem, hint="there is a tab in this line: indent with spaces")
     return problem

@@ -158,6 +158,8 @@ class _Normalisation:
 
     def _report_unknown(self, authored: str) -> None:
         near = get_close_matches(authored, self._ontology.fields, n=1, cutoff=0.85)
+        if authored.casefold() == "created":  # as editors name it, and nearest to `related`
+            near = ["date"] if "date" not in self._file.frontmatter else []
         if near:
             self._report(
                 Problem("unknown-field", f"`{authored}` is not a known field", f"is it `{near[0]}`?"), authored

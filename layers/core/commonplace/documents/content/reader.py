@@ -131,7 +131,7 @@ def _private(problem: Problem, block: bytes) -> Problem:
     """Nobody misses the page, unless it says both."""
     if _PUBLISHED.search(block):
         return problem
-    message = f"{problem.message}, and the page says it is private"
+    message = f"{problem.message}; the page is not published"
     return replace(problem, code="unreadable-and-private", message=message)
 
 
