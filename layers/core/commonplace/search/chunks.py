@@ -18,7 +18,7 @@ from commonplace.search.text import WORDS, name_key, plain, words
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 """Of chunks and of the text embedded for them. Stored with the index: another value means that it is built anew."""
 
 PIECES_PER_CHUNK = 340

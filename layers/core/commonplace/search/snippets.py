@@ -66,11 +66,15 @@ def _span(text: str, found: Sequence[_Occurrence], size: int) -> tuple[int, int]
     return start, cut if cut > start else end
 
 
+_HEADING = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]+\S.*\w(?=[ \t]*$)")
+"""A heading without punctuation at its end: what follows it in a snippet follows a colon."""
+
+
 @lru_cache(maxsize=500)
 def _prepared(markdown: str) -> tuple[str, str, Mapping[str, Sequence[str]]]:
     """Return the text as it is shown, the same folded, and which words of it have a term. Cached, since searches for
     different things show the same passages."""
-    text = plain(markdown).replace("\n", " ")
+    text = plain(_HEADING.sub(r"\g<0>:", markdown)).replace("\n", " ")
     folded, words = fold_in_place(text), defaultdict[str, list[str]](list)
     for word in {*WORD.findall(folded)}:
         for term in terms_of(word):

@@ -31,9 +31,17 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff]+")
 # What has to be in a text for the pattern to find anything, the pattern, and what takes the place of what it finds.
 # Each begins with a character it can be looked for by: these run over every text that is shown.
 _MARKUP = (
+    ("```mermaid", re.compile(r"(?ms)^ {0,3}```mermaid\b.*?(?:^ {0,3}```[ \t]*$|\Z)"), ""),
     ("](", re.compile(r"(?:!\[|\[)([^\[\]]*)\]\((?:<[^<>\n]*>|[^()\n]|\([^()\n]*\))*+\)"), r"\1"),
-    ("[[", re.compile(r"(?:!\[|\[)\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]"), r"\1"),
+    (
+        "[[",
+        re.compile(r"(?:!\[|\[)\[(?:[^\[\]|\n]*\|([^\[\]|\n]+)|([^\[\]|#\n]+)(?:#[^\[\]|\n]*)?|#([^\[\]|\n]+))\]\]"),
+        r"\1\2\3",
+    ),
     ("", re.compile(r"(?m)^ {0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:```|~~~).*$)"), ""),
+    ("[", re.compile(r"(?m)^[ \t]*\[(?:![\w-]+\][+-]?|[ xX]\])(?:[ \t]+|$)"), ""),
+    ("^", re.compile(r"(?m)(?:^|(?<![ \t])[ \t]+)\^[A-Za-z0-9-]+[ \t]*$"), ""),
+    ("==", re.compile(r"==(?=\S)([^\n=]+)(?<=\S)=="), r"\1"),
     ("---", re.compile(r"(?m)^[ \t]*+\|?(?:[ \t]*+:?-{3,}+:?[ \t]*+\|?)++[ \t]*$"), ""),
     ("", re.compile(r"[*_~`](?:(?<!\w.)[*_~`]{0,2}(?=\S)|(?<=\S.)[*_~`]{0,2}(?!\w))"), ""),
     ("|", re.compile(r"(?<![ \t])[ \t]*\|[ \t]*"), " "),

@@ -16,7 +16,7 @@ from commonplace.kernel.configuration import (
     setting,
     setting_of,
 )
-from commonplace.kernel.settings import Appearance, ContentStore, Limited, SiteName
+from commonplace.kernel.settings import Appearance, Cloud, ContentStore, Limited, SiteName
 from commonplace.repository.settings import KnowledgeBase
 from commonplace.search.settings import RankingSettings
 
@@ -54,7 +54,7 @@ class ReaderSettings(RankingSettings, Limited, ContentStore, KnowledgeBase, Site
     deployment](identity.md#private-deployments)."""
 
 
-class PublicSettings(ReaderSettings):
+class PublicSettings(ReaderSettings, Cloud):
     """The settings of the functions that answer readers over HTTP: REST and pages."""
 
     base_url: str | None = setting(URL, "BASE_URL", default=None)

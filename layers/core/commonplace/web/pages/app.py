@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CACHEABLE = "public, max-age=60, stale-while-revalidate=600"
 """Where a page says nothing else: shorter than data, for whoever saves a file looks at its page."""
+REVALIDATED = "no-cache"
+"""On a laptop: kept, and asked for each time whether it is still the same."""
 IMMUTABLE = "public, max-age=31536000, immutable"
 UNGUARDED = ("/assets/", "/icon.png", "/favicon.ico", "/robots.txt")
 """Paths of the code, not of the knowledge base: the sign-in page needs the first, crawlers the last."""
@@ -42,10 +44,12 @@ def create_app(
     reads: int,
     searches: int,
     private: Middleware | None = None,
+    fresh: bool = False,
 ) -> Starlette:
     """Return the application over these pages. Endpoints call services directly: one process, one request.
 
-    `reads` and `searches` are calls a minute of one address; `private` is what lets on who may read.
+    `reads` and `searches` are calls a minute of one address; `private` is what lets on who may read. Where pages are
+    `fresh`, browsers ask for each of them again: whoever saves a file looks at its page.
     """
     frame.declared.extend(declared)
 
@@ -59,7 +63,7 @@ def create_app(
             limits,
             render,
             headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"},
-            cached={"cache-control": CACHEABLE},
+            cached={"cache-control": REVALIDATED if fresh else CACHEABLE},
             open_to_all=private is None,
             private=private,
         ),
@@ -108,7 +112,8 @@ def application(
     limiter = Limiter(counters_of(settings), time.time, secret=settings.counter_secret)
     reads, searches = settings.reads_per_minute, settings.searches_per_minute
     private = members(settings.site_tier, environ) if settings.site_tier != "public" else None
-    return create_app(declared, frame, limiter, reads=reads, searches=searches, private=private)
+    fresh = settings.on_this_machine
+    return create_app(declared, frame, limiter, reads=reads, searches=searches, private=private, fresh=fresh)
 
 
 def members(tier: Tier, environ: Mapping[str, str]) -> Middleware:

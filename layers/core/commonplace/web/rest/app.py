@@ -38,6 +38,8 @@ from commonplace.web.stack import Limits, Private, stack
 
 CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 """Where an answer says nothing else (seed 000, section 8.1)."""
+REVALIDATED = "no-cache"
+"""The same on a laptop, where whoever saves a file looks at once."""
 
 EXPOSED = (
     *("ETag", "Link", "Content-Location", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
@@ -120,7 +122,7 @@ def create_app(
             limits,
             render,
             headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin"},
-            cached={"cache-control": CACHEABLE},
+            cached={"cache-control": REVALIDATED if site.fresh else CACHEABLE},
             cors={
                 "allow_origins": "*",
                 "allow_methods": METHODS,
@@ -152,6 +154,7 @@ def site(settings: RestSettings) -> Site:
         base_url=settings.base_url or "",
         reads_per_minute=settings.reads_per_minute,
         searches_per_minute=settings.searches_per_minute,
+        fresh=settings.on_this_machine,
     )
 
 

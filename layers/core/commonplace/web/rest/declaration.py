@@ -31,6 +31,8 @@ class Site:
     whatever somebody wrote there."""
     reads_per_minute: int = 600
     searches_per_minute: int = 60
+    fresh: bool = False
+    """Browsers ask for each answer again, as on a laptop."""
 
 
 @dataclass(frozen=True, slots=True)
