@@ -14,6 +14,7 @@ from commonplace.documents.proposals.proposal import Proposal, ProposalContext, 
 from commonplace.kernel.errors import Conflict, Unavailable
 from commonplace.repository.github_credentials import SecretCredentials
 from commonplace.repository.github_secrets import GitHubWriter, MalformedSecret
+from commonplace_local.dev.session import proposal_line
 from commonplace_local.dev.source import clone
 from commonplace_local.dev.workspace import Workspace
 from commonplace_local.github.api import GitHubApi
@@ -88,6 +89,14 @@ def shown(workspace: Workspace, what: str) -> str:
 def branches(workspace: Workspace) -> list[str]:
     listed = git(f"--git-dir={workspace.git_dir}", "for-each-ref", "--format=%(refname:short)", "refs/heads")
     return listed.decode().split()
+
+
+def test_dev_names_each_proposal_when_it_arrives(server: GitHubServer, proposals: GitHubProposals) -> None:
+    said: list[str] = []
+    server.api.proposals.arrived = lambda one: said.append(proposal_line(one))
+    proposals.propose(proposal("kelp"))
+    proposals.propose(proposal("kelp"))
+    assert said == [f"Proposal 1: {server.api.pull_requests.all()[0].title}; commonplace proposals apply 1"]
 
 
 # What both must do

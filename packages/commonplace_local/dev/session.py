@@ -24,7 +24,9 @@ from commonplace_local.dev.screen import ADD_A_PAGE, Outcome, Screen, Teller, ca
 from commonplace_local.dev.workspace import Move, SnapshotFailed, Watcher
 from commonplace_local.errors import CommandError
 from commonplace_local.findings import finding_line, place, sentence, tally_line
+from commonplace_local.github.proposals import PullRequest
 from commonplace_local.reports import failure_text
+from commonplace_local.terminal import clean
 
 STEM = "commonplace-dev"
 EXAMPLE_URL = "http://127.0.0.1:9200"
@@ -185,6 +187,7 @@ def serve(
         if remembers:
             laptop.look_after_records()
         laptop.welcome_readers()
+        laptop.api.proposals.arrived = lambda one: screen.say(proposal_line(one))
         screen.addresses(laptop, outcome)
         screen.say(laptop.asked_of_chains)
         if beside:
@@ -295,6 +298,11 @@ def told_of_catalogue(laptop: Laptop, name: str, seconds: float) -> Iterator[str
     counts = f"{len(report.added)} added, {len(report.changed)} changed, {len(report.removed)} removed"
     yield f"{first}; {counts}, indexed in {seconds:.1f} s"
     yield from more
+
+
+def proposal_line(one: PullRequest) -> str:
+    """Return what is said when an agent or a person has proposed a page."""
+    return f"Proposal {one.number}: {clean(one.title)}; commonplace proposals apply {one.number}"
 
 
 def told(laptop: Laptop, move: Move, seconds: float) -> Iterator[str]:

@@ -140,6 +140,8 @@ class ProposalEndpoints(Endpoints):
         super().__init__(repository, name, tree_limit)
         self._writer = writer
         self.pull_requests = PullRequests()
+        self.arrived: Callable[[PullRequest], None] = lambda _: None
+        """Called with each new pull request."""
         self.front: Callable[[], str] | None = None
         """Returns the address of the server that shows `page`, without a slash at its end."""
 
@@ -244,6 +246,7 @@ class ProposalEndpoints(Endpoints):
         if made is None:
             message = f"A pull request already exists for {self.name.partition('/')[0]}:{head}."
             raise _invalid(code="custom", message=message)
+        self.arrived(made)
         return json_response(self._pull(request, made), 201)
 
     def _writing(self) -> GitWriter:

@@ -75,6 +75,13 @@ def test_a_saved_link_is_a_pull_request_with_a_handle_and_a_next_step(proposals:
     assert "merge" in told["nextStep"]
 
 
+def test_on_a_laptop_the_next_step_names_the_command_and_no_merge(proposals: FakeProposals) -> None:
+    told = data(answer := call(tools(proposals, laptop=True)["save_link"], **LINK))
+    assert "`commonplace proposals apply 1`" in told["nextStep"]
+    assert "merge" not in told["nextStep"]
+    assert answer.text.startswith("Proposal 1 was opened")
+
+
 def test_the_text_says_everything_that_the_data_says(proposals: FakeProposals) -> None:
     answer = call(tools(proposals)["save_link"], **LINK)
     told = data(answer)

@@ -34,6 +34,10 @@ NEXT_STEP = (
     "Reviewers read it on GitHub, set publish to true and merge it. After the next sync it is found here; until then "
     "no tool shows it."
 )
+NEXT_STEP_HERE = (
+    "It is not on GitHub: it waits on this laptop. `commonplace proposals apply {}` puts it into the folder; there the "
+    "owner sets publish to true. Until then no tool shows it."
+)
 
 
 class LinkArguments(Arguments):
@@ -165,17 +169,18 @@ def _proposals(using: KnowledgeServices) -> GitHubProposals:
 
 def _propose(using: KnowledgeServices, proposal: Proposal) -> Answer:
     made = _proposals(using).propose(proposal)
+    step = NEXT_STEP_HERE.format(made.number) if using.laptop else NEXT_STEP
     data = Drafted(
         url=made.url,
         number=made.number,
         path=made.path,
         handle=made.branch,
         created=made.created,
-        next_step=NEXT_STEP if made.created else f"Nothing new was made. {NEXT_STEP}",
+        next_step=step if made.created else f"Nothing new was made. {step}",
     )
     what = "was opened" if data.created else "was there already"
     lines = (
-        f"Pull request #{data.number} {what}: <{data.url}>",
+        f"{'Proposal ' if using.laptop else 'Pull request #'}{data.number} {what}: <{data.url}>",
         f"File: `{data.path}`, not published",
         f"Handle: `{data.handle}`",
         f"Next: {data.next_step}",

@@ -33,6 +33,8 @@ class KnowledgeServices:
     addresses: DocumentAddresses = HERE  # Where people read what an answer cites
     proposals: GitHubProposals | None = None
     """Where drafts go; None where this deployment cannot write to GitHub."""
+    laptop: bool = False
+    """Whether they wait in a stand-in of GitHub, until `commonplace proposals apply` puts them into the folder."""
     site_name: str = "Commonplace"
     site_description: str = ""
     everything: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from commonplace.documents.addresses import DocumentAddresses
 from commonplace.documents.composition import deferred_search
@@ -23,6 +24,7 @@ from commonplace.documents.tools import (
 )
 from commonplace.documents.tools.services import KnowledgeServices
 from commonplace.kernel.deferred import deferred
+from commonplace.kernel.environment import is_loopback
 from commonplace.web.mcp.declaration import Skill, Toolset
 from commonplace.web.mcp.offer import MAX_INSTRUCTION_WORDS
 
@@ -97,6 +99,7 @@ def toolset(context: ToolsetContext) -> Toolset:
             search=deferred_search(settings, context.objects, library),
             addresses=DocumentAddresses(settings.document_url, settings.base_url),
             proposals=deferred(pull_requests) if settings.github_writer_secret_arn else None,
+            laptop=is_loopback(urlsplit(settings.github_api_url).hostname),
             site_name=settings.site_name,
             site_description=settings.site_description,
             everything=settings.everything,
