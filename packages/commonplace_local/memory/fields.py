@@ -1,14 +1,17 @@
 """Fields of a story: labelled lines that say when, by whom and to what end, and are no lessons."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from commonplace.memory.lesson_words import patterns
 from commonplace_local.memory.dates import Dated, first_date, is_date
+from commonplace_local.memory.headings import ids
 from commonplace_local.memory.markdown import Line
 
 _WORDS = patterns("fields")
 _MAX_FIELD = 120
+_MIN_RECORD, _MIN_KNOWN = 3, 2
+"""Fields of a record, and those among them that only records have."""
 _MAX_DATE_FIELD = 600
 """The bound of a field that begins with a date and goes on about that day."""
 
@@ -77,6 +80,36 @@ def date_of(label: str, value: str) -> Dated | None:
 def two_days(value: str) -> str:
     """Return why a date is not taken."""
     return f"`{value}` may be two days; write it as 2026-01-24"
+
+
+def is_status(label: str) -> bool:
+    return _WORDS["status"].fullmatch(label) is not None
+
+
+def is_dropped(value: str) -> bool:
+    """Return whether a status says that it is not in force any more."""
+    return _WORDS["dropped"].fullmatch(value) is not None
+
+
+def replacement(label: str, value: str) -> str:
+    """Return the id of what replaces a story, where this field names it: `ADR-9` also for `[9. Nets](9-nets.md)`."""
+    found = _WORDS["replaced"].fullmatch(value) if is_status(label) else None
+    text = found["by"] if found else value if _WORDS["replacement"].fullmatch(label) else ""
+    named = ids(text)
+    number = re.match(r"\W*0*(\d{1,4})\b", text)
+    return named[0] if named else f"ADR-{number[1]}" if number else ""
+
+
+def is_record(items: Sequence[Line]) -> bool:
+    """Return whether these items are the fields of one record: `- first_seen: …` below `- id: …`."""
+    labels = [one.label for one in items if re.fullmatch(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", one.label)]
+    known = sum(_WORDS["record"].fullmatch(one) is not None for one in labels)
+    return len(labels) == len(items) >= _MIN_RECORD and known >= _MIN_KNOWN
+
+
+def is_bookkeeping(label: str) -> bool:
+    """Return whether a field of a record says when and how often, and not what was learned."""
+    return _WORDS["record"].fullmatch(label) is not None and _WORDS["kept"].fullmatch(label) is None
 
 
 def tags_of(label: str, value: str) -> list[str]:

@@ -1,7 +1,8 @@
 """A Markdown file as a flat list of blocks with their lines: headings, list items, paragraphs, code, rows of tables.
 
-Frontmatter, comments and thematic breaks are left out; quotations are read as what they quote. Text is as a reader sees
-it: wrapped lines are joined, emphasis is gone, code keeps its ticks and links their targets.
+Frontmatter, comments and thematic breaks are left out; quotations are read as what they quote, `<details>` as a heading
+with what it holds. Text is as a reader sees it: wrapped lines are joined, emphasis is gone, code keeps its ticks and
+links their targets.
 """
 
 import re
@@ -21,7 +22,12 @@ MAX_CHARACTERS = 2_000_000
 MAX_BROKEN = 20
 """Fences that are never closed. The file is read anew after each; behind the last of them all is code."""
 
-_FRONTMATTER = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONTMATTER = re.compile(
+    r"\A---[ \t]*\n(?=(?:[ \t]*(?:#[^\n]*)?\n)*[\w\"'][^\n:]*:)(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
+)
+_FRONT_FIELD = re.compile(r"([\w\"'][^:]*):(?:\s+(.*)|\s*)")
+_FOLD = re.compile(r"(<details\b[^>]*>|<summary\b[^>]*>.*?</summary>|</details>)", re.IGNORECASE)
+_FOLDED = re.compile(r"<!--fold (.*)-->")
 _CHECKBOX = re.compile(r"\A\[[ xX]\][ \t]+")
 _SPACES = re.compile(r"[ \t\n]+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -95,12 +101,35 @@ class Unreadable:
     line: int
 
 
-Block = Heading | Item | Paragraph | Code | Row | Unreadable
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of `<details>`: headings of this level, or deeper ones, are closed."""
+
+    level: int
+    line: int
+
+
+Block = Heading | Item | Paragraph | Code | Row | Unreadable | End
 
 
 def normalised(text: str) -> str:
     """Without byte order mark, and with `\\n` between lines."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def front_matter(text: str) -> list[Line]:
+    """Return the fields of the frontmatter, each as a line with its label; lists are joined by commas."""
+    found = _FRONTMATTER.match(normalised(text))
+    fields: list[tuple[str, int, list[str]]] = []
+    for number, line in enumerate(found[1].split("\n") if found else (), start=2):
+        if new := _FRONT_FIELD.fullmatch(line):
+            fields.append((new[1].strip("\"' ").replace("_", " "), number, [new[2] or ""]))
+        elif fields:
+            fields[-1][2].append(line.strip().removeprefix("- "))
+    told = [
+        (label, at, ", ".join(one for part in parts if (one := part.strip("[]|>\"' ")))) for label, at, parts in fields
+    ]
+    return [Line(f"{label}: {rest}", at, label, rest, bold=True) for label, at, rest in told if rest]
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -118,14 +147,31 @@ def blocks(text: str) -> Iterator[Block]:
         lines[broken] = ""
         tokens = parse("\n".join(lines))
         yield Unreadable("a block of code begins here and is never closed; what follows is read as text", broken + 1)
+    fenced = {at for one in tokens if one.type == "fence" and one.map for at in range(*one.map)}
+    origin = list(range(len(lines)))
+    if "<details" in body.casefold():
+        lines, origin = _unfolded(lines, fenced)
+        tokens = parse("\n".join(lines))
     # Lines that CommonMark takes for the end of a list item, though a label begins at their margin.
     inside = (one.map for one in tokens if one.type == "paragraph_open" and one.level and one.map)
     if apart := {at for begin, end in inside for at in range(begin + 1, end) if _MARGIN_LABEL.match(lines[at])}:
-        origin = [at for at, _ in enumerate(lines) for _ in range(2 if at in apart else 1)]
+        origin = [one for at, one in enumerate(origin) for _ in range(2 if at in apart else 1)]
         tokens = parse("\n".join(f"\n{line}" if at in apart else line for at, line in enumerate(lines)))
-        for token in tokens:
-            token.map = [origin[min(at, len(origin) - 1)] for at in token.map or ()]
+    for token in tokens:
+        token.map = [origin[min(at, len(origin) - 1)] for at in token.map or ()]
     yield from _below(SyntaxTreeNode(tokens))
+
+
+def _unfolded(lines: list[str], fenced: set[int]) -> tuple[list[str], list[int]]:
+    """Return the lines with a mark of its own for each `<summary>` and `</details>`, and the line that each was."""
+    found: list[tuple[str, int]] = []
+    for at, line in enumerate(lines):
+        plain = at in fenced or "`" in line or line.lstrip().startswith("|")
+        for part in [line] if plain else _FOLD.split(line):
+            title = _joined(_MARKUP.sub("", part).replace("*", ""))
+            mark = not plain and _FOLD.fullmatch(part) and not part.lower().startswith("<details")
+            found += [(one, at) for one in (("", f"<!--fold {title}-->", "") if mark else (part,))]
+    return [one for one, _ in found], [at for _, at in found]
 
 
 def _never_closed(tokens: "list[Token]", lines: list[str]) -> int | None:
@@ -144,13 +190,15 @@ def _at(node: "SyntaxTreeNode") -> int:
 
 
 def _below(node: "SyntaxTreeNode", quoted: bool = False) -> Iterator[Block]:
+    level, folds = 0, 0
     for child in node.children:
         match child.type:
-            case "heading" if not quoted:
-                yield Heading(int(child.tag[1:]), _inline(child), _at(child))
+            case "heading" if not quoted and not _is_ruled_off(child):
+                level, folds = int(child.tag[1:]), 0
+                yield Heading(level, _inline(child), _at(child))
             case "paragraph" | "heading":
                 if text := _inline(child):
-                    bold = child.type == "heading" or _is_bold(child)
+                    bold = _is_bold(child) or (child.type == "heading" and quoted)
                     yield Paragraph(text, _at(child), tuple(_lines(child)), bold, quoted)
             case "bullet_list" | "ordered_list":
                 yield from (found for item in child.children if (found := _item(item)).text)
@@ -160,11 +208,23 @@ def _below(node: "SyntaxTreeNode", quoted: bool = False) -> Iterator[Block]:
                 yield from _rows(child)
             case "blockquote":
                 yield from _below(child, quoted=True)
+            case "html_block" if (mark := _FOLDED.fullmatch(child.content.strip())) and (mark[1] or folds):
+                folds += bool(mark[1])
+                yield Heading(level + folds, mark[1], _at(child)) if mark[1] else End(level + folds, _at(child))
+                folds -= not mark[1]
             case "html_block":
                 if _MARKUP.sub("", _COMMENT.sub("", child.content)).strip():
                     yield Unreadable("HTML is not read", _at(child))
             case _:
                 pass
+
+
+def _is_ruled_off(heading: "SyntaxTreeNode") -> bool:
+    """Return whether it is a text with a line of dashes right below it, which was meant to end the text."""
+    text = _inline(heading)
+    first = next(_lines(heading), None)
+    labelled = first is not None and first.bold and first.rest
+    return heading.markup.startswith("-") and bool(labelled or text[-1:] in ".!?" or len([*_lines(heading)]) > 1)
 
 
 def _item(item: "SyntaxTreeNode") -> Item:

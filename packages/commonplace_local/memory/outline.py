@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from commonplace.memory.entry_files import Read, Unread
-from commonplace.memory.lesson_words import Category, of_heading
+from commonplace.memory.lesson_words import Category, of_heading, polarity
 from commonplace_local.memory.dates import first_date, is_date
+from commonplace_local.memory.documents import Forms, forms, is_section, is_timeline
 from commonplace_local.memory.fields import date_of, is_field, tells_of_lesson, told_by, two_days
-from commonplace_local.memory.headings import Name, about_file, describes, name, numbered, only_told, plain, series
+from commonplace_local.memory.headings import Name, about_file, describes, name, numbered, only_told, series
 from commonplace_local.memory.markdown import Block, Heading, Item, Line, Paragraph
 from commonplace_local.memory.stories import Section, Story
 
 _NUMBER = re.compile(r"[^\w`]*(\d{1,3})[.)]\s+\S")
 _MIN_COUNTED = 5
-_ADR = re.compile(r"(?:ADR\W*)?0*(\d+)[.:]\s+(.+)")
 
 
 @dataclass(slots=True)
@@ -38,14 +38,13 @@ class Place:
     beside: tuple[int, int] | None = None
     """Line of the heading above and its own level, where that heading is of a group."""
     section: Section | None = None
+    polarity: str = ""
 
 
 @dataclass(slots=True)
 class Outline:
     """Where a reader stands, and the stories that have begun so far."""
 
-    adr: bool
-    """The file is the record of a decision: its title has a number."""
     whole: frozenset[int]
     """Lines of headings with a date or with kinds of lessons below them: of stories, wherever they stand."""
     counted: Mapping[int, bool] = field(default_factory=dict)
@@ -53,6 +52,7 @@ class Outline:
 
     True where the numbers go on in another chapter, and hence are of the file and not of one story.
     """
+    forms: Forms = field(default_factory=Forms)
     kinds: frozenset[str] = frozenset()
     """Words that number stories here, beside those that do so everywhere."""
     siblings: frozenset[tuple[int, int]] = frozenset()
@@ -69,14 +69,23 @@ class Outline:
     """How many headings stand at a place, as in `siblings`."""
 
     @classmethod
-    def of(cls, found: Sequence[Block]) -> "Outline":
-        titles = [one.text for one in found if isinstance(one, Heading)]
-        adr = {"status", "context", "decision"} <= {plain(one) for one in titles}
-        return cls(adr, frozenset(_whole(found)), dict(_counted(found)), numbered(titles))
+    def of(cls, found: Sequence[Block], source_file: str | None = None, front: Sequence[Line] = ()) -> "Outline":
+        headings = [one for one in found if isinstance(one, Heading)]
+        titles = [one.text for one in headings]
+        kinds = numbered(titles)
+        read = forms(headings, kinds, source_file, front)
+        return cls(frozenset(_whole(found)), dict(_counted(found)), read, kinds)
+
+    def __post_init__(self) -> None:
+        if (named := self.forms.whole) is not None:
+            line = self.forms.line
+            story = Story(named.id, named.title, named.date, line or 1, named.tracked, others=named.others)
+            self.path.append(Place(0, "", story, True, tracked=named.tracked, line=line))
+            self.stories.append(story)
 
     def again(self, *, siblings: frozenset[tuple[int, int]] = frozenset(), introduces: bool = True) -> "Outline":
         """One at the begin of the same file, for another reading."""
-        return Outline(self.adr, self.whole, self.counted, self.kinds, siblings, introduces)
+        return Outline(self.whole, self.counted, self.forms, self.kinds, siblings, introduces)
 
     @property
     def of_lessons(self) -> frozenset[tuple[int, int]]:
@@ -94,8 +103,9 @@ class Outline:
 
     def enter(self, heading: Heading) -> None:
         self.close(0.25)
-        while self.path and self.path[-1].level >= heading.level:
-            self.path.pop()
+        self.end(heading.level)
+        if self.forms.whole and heading.line == self.forms.line:
+            return
         above = self.path[-1] if self.path else None
         owner = above.story if above else None
         beside = (above.line, heading.level) if above and not owner else None
@@ -115,10 +125,20 @@ class Outline:
             place.intro = self.introduces and not self.path and heading.level == 1
             if place.intro:
                 self.titles.add(heading.line)
+        if is_timeline(heading.text):
+            place.left_out = f"“{heading.text}” is a timeline, and is no lesson"
+        elif owner and above and above.left_out and above.story is owner and category is None:
+            place.left_out = above.left_out
         if category is None and not told and above:
             place.category, place.told = above.category, above.told
+        place.polarity = polarity(heading.text) or (above.polarity if above else "")
         self.path.append(place)
         self.read.append(Read(heading.line, "section" if owner or category else "group", heading.text))
+
+    def end(self, level: int) -> None:
+        """End what headings of this level or deeper ones began."""
+        while self.path and self.path[-1].level >= level:
+            self.path.pop()
 
     @staticmethod
     def is_section(title: str) -> bool:
@@ -142,13 +162,16 @@ class Outline:
         kind = above.category if above and not owner else None
         category = kind or (of_heading(title) if not found.leads else None)
         self.path.append(Place(level, title, story, True, category, tracked=found.tracked))
+        self.place.polarity = polarity(title) or (above.polarity if above and not owner else "")
 
     def named(self, heading: Heading, above: Place | None) -> Name | None:
         """The story that begins here; None for a section, which may well mention another."""
-        if self.adr and heading.level == 1 and (one := _ADR.fullmatch(heading.text)):
-            return Name(f"ADR-{one[1]}", one[2], tracked=True)
         found = name(heading.text, self.kinds)
         owner = above.story if above else None
+        if heading.line in self.forms.running and not (owner and owner.tracked):
+            return found
+        if heading.line in self.forms.chapters:
+            return None
         beside = (above.line if above else 0, heading.level) in self.siblings
         if self.counted.get(heading.line) and not (found and found.id) and not (owner and owner.tracked):
             return Name("", heading.text, found.date if found else "")
@@ -175,6 +198,9 @@ class Outline:
         within = self.path[self.path.index(container) + 1 :]
         if any(one.category for one in within) and heading.line not in self.whole:
             return False
+        if container.level == 0:
+            parts = [heading.text, *(one.title for one in within)]
+            return bool(found.id and found.tracked and found.leads and found.closed) and not any(map(is_section, parts))
         if not found.id:
             alike = not found.date and not owner.id and name(owner.title, self.kinds) is not None
             return alike or (is_other(found.date, owner) and of_heading(heading.text) is None)
@@ -209,10 +235,11 @@ class Outline:
         if self.bold_story(title, line):
             return True
         self.close(0.5 if label else 0.25)
-        category, above = of_heading(title), self.place
-        if category is None and not only_told(title):
+        category, above, said = of_heading(title), self.place, polarity(title)
+        if category is None and not only_told(title) and not said:
             return False
-        self.path.append(Place(above.level + 0.5, title, above.story, category=category, told=category is None))
+        told = category is None and not said
+        self.path.append(Place(above.level + 0.5, title, above.story, category=category, told=told, polarity=said))
         self.read.append(Read(line, "section", title))
         return True
 

@@ -5,9 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from commonplace.memory.client.learnings import recap
-from commonplace.memory.entry_files import Seed, tag, tags
+from commonplace.memory.entry_files import SUPERSEDED_BY, Seed, tag, tags
 from commonplace.memory.lesson_words import Category
 from commonplace.memory.model import MAX_SOURCE_CHARACTERS, Role
+
+DROPPED_CONFIDENCE = 0.4
+"""Of what was superseded, rejected or withdrawn: below what a search returns by default."""
+MAX_FIELDS = 20
+"""Fields of a story that its summary has as metadata: with them it stays below the metadata's bound."""
 
 
 @dataclass(slots=True)
@@ -17,9 +22,12 @@ class Section:
     title: str
     category: Category | None
     told: bool = False
+    polarity: str = ""
+    """What it says of its lessons: `went-well`, `went-wrong`, or nothing."""
     texts: list[str] = field(default_factory=list)
     dates: dict[int, str] = field(default_factory=dict)
     """Of a lesson by its place, where it has one of its own."""
+    lines: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +50,12 @@ class Story:
     """Line of the heading above it, where that is of a group, and the level of its own."""
     holds: bool = False
     """Other stories stand below its heading."""
+    fields: dict[str, str] = field(default_factory=dict)
+    """What its fields say, beside date and tags."""
+    superseded_by: str = ""
+    """The id of what replaces it, as its file writes it."""
+    dropped: bool = False
+    """It is not in force any more, as its status says."""
     about: list[str] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
 
@@ -73,6 +87,10 @@ def seeds_of(story: Story, source_file: str | None, roles: tuple[Role, ...]) -> 
     metadata: dict[str, Any] = {name: told for name, told in (("date", story.date), ("title", story.title)) if told}
     if story.others:
         metadata["also"] = list(story.others)
+    if story.fields:
+        metadata["fields"] = dict(list(story.fields.items())[:MAX_FIELDS])
+    if story.superseded_by:
+        metadata[SUPERSEDED_BY] = story.superseded_by
     facts = [seed for section in story.lessons for seed in _facts(section, story, source_file, roles)]
     told = [(one.title or "Lessons", one.texts) for one in story.sections]
     yield Seed(
@@ -85,6 +103,7 @@ def seeds_of(story: Story, source_file: str | None, roles: tuple[Role, ...]) -> 
         source_file=source_file,
         source_story=story.source,
         ref=story.source,
+        confidence=DROPPED_CONFIDENCE if story.dropped else 1.0,
         metadata=metadata,
     )
     yield from facts
@@ -138,17 +157,25 @@ def _facts(section: Section, story: Story | None, source_file: str | None, roles
     kind = section.category.tags if section.category else (section.title,)
     for at, text in enumerate(section.texts):
         date = section.dates.get(at) or (story.date if story else "")
-        known = (("title", story.title if story else ""), ("section", section.title), ("date", date))
+        known = (
+            ("title", story.title if story else ""),
+            ("section", section.title),
+            ("date", date),
+            (SUPERSEDED_BY, story.superseded_by if story else ""),
+        )
         metadata = {name: told for name, told in known if told}
         yield Seed(
             content=text,
             entry_type="fact",
             roles=roles,
-            tags=tags((*kind, *(_series(story) if story else ()), *(story.tags if story else ()))),
+            tags=tags((*kind, section.polarity, *(_series(story) if story else ()), *(story.tags if story else ()))),
             source_file=source_file,
             source_story=story.source if story else None,
             parent_ref=story.source if story else None,
-            confidence=section.category.confidence if section.category else 1.0,
+            confidence=min(
+                section.category.confidence if section.category else 1.0,
+                DROPPED_CONFIDENCE if story and story.dropped else 1.0,
+            ),
             metadata=metadata,
         )
 

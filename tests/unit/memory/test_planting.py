@@ -194,3 +194,30 @@ def test_what_is_exported_can_be_imported_elsewhere_with_its_parents() -> None:
     assert told[-1] == (230, 230)
     plant(there, importable([exported(one) for one in read]))
     assert there.contents() == here.contents()
+
+
+def test_what_is_superseded_is_linked_across_calls_and_also_where_it_was_there_before() -> None:
+    server = FakeMemoryServer()
+    old = [entry(number, superseded_by_ref="new") for number in range(120)]
+    plant(server, [{name: one for name, one in each.items() if name != "superseded_by_ref"} for each in old[:5]])
+    done = plant(server, [*old, entry(999, ref="new")])
+    assert (done.imported, done.skipped, done.errors) == (116, 5, {})
+    (new,) = (id for id, one in server.kept.items() if one["content"] == "Fact 999")
+    assert [one.get("superseded_by") for one in server.kept.values()].count(new) == 120
+
+
+def test_a_replacement_that_was_refused_is_named_at_what_it_replaces() -> None:
+    server = FakeMemoryServer()
+    done = plant(server, [entry(1, superseded_by_ref="new"), entry(2, ref="new", roles=["nobody"])])
+    assert done.imported == 1
+    assert done.errors[0] == "It was imported, but `superseded_by_ref` names no other entry that was."
+
+
+def test_an_export_keeps_what_superseded_an_entry_anywhere() -> None:
+    old, new = (
+        {"id": "1" * 8, "content": "Old", "superseded_by": "2" * 8, "version": 2},
+        {"id": "2" * 8, "content": "New", "version": 1},
+    )
+    moved = importable([exported(old), exported(new)])
+    assert moved[0] == {"ref": "1" * 8, "content": "Old", "superseded_by_ref": "2" * 8}
+    assert "superseded_by_ref" not in importable([exported(old)], as_they_were=True)[0]

@@ -368,7 +368,7 @@ class Memory(Parts):
         """Change the entry, on top of what others have changed meanwhile unless a version is expected.
 
         Raises NotFound, Conflict when another version, or another entry's content, stands in the way, and InvalidInput
-        for a parent that is not there or stands below the entry.
+        for a parent that is not there or stands below the entry, or a replacement that is not there.
         """
         organisation = author.organisation
         embedded: bool | None = None
@@ -384,6 +384,10 @@ class Memory(Parts):
             if entry is None:
                 return Updated(was, re_embedded=False)
             above = self._above(entry) if entry.parent_id not in (None, was.parent_id) else ()
+            if entry.superseded_by not in (None, was.superseded_by) and (
+                entry.superseded_by == id or self.store.get(organisation, entry.superseded_by) is None
+            ):
+                raise InvalidInput("`superseded_by` names no other entry.", hint="Take ids from kb_search or kb_list.")
             indexed = record_of(entry)
             changed = indexed.chunks != record_of(was).chunks
             if changed and embedded is None:
@@ -406,7 +410,8 @@ class Memory(Parts):
         """Return the entry after the change; None when it is that already."""
         given = {one.name: getattr(changes, one.name) for one in fields(Changes)}
         new = {name: value for name, value in given.items() if value is not None}
-        new |= {name: new[name] or None for name in ("source_file", "source_story", "parent_id") if name in new}
+        removable = ("source_file", "source_story", "parent_id", "superseded_by")
+        new |= {name: new[name] or None for name in removable if name in new}
         if changes.metadata is not None:
             new["metadata"] = merged_metadata(was.metadata, changes.metadata)
         entry = replace(was, **new, content_hash=content_hash(new.get("content", was.content)))

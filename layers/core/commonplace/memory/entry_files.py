@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ALSO_IN = "also_in"
 """Key of an entry's metadata: other stories that say the very same."""
 
+SUPERSEDED_BY = "superseded_by"
+"""Key of an entry's metadata: the story that replaces its own, as the file names it."""
+
 MAX_BYTES = 4_000_000
 MAX_DEPTH = 9
 """Of a whole text: the list, an entry, and what its metadata may hold."""
@@ -40,7 +43,7 @@ _REFUSED: dict[Reason, str] = {
 
 IMPORTED = (
     *("ref", "content", "entry_type", "roles", "tags", "confidence", "source_file", "source_story", "parent_id"),
-    *("parent_ref", "metadata"),
+    *("parent_ref", "superseded_by_ref", "metadata"),
 )
 """The fields of an entry of an import, in the order of files."""
 
@@ -51,7 +54,7 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """One entry of an import. `ref` names it there, and `parent_ref` names its parent."""
+    """One entry of an import. `ref` names it there, `parent_ref` its parent, `superseded_by_ref` its replacement."""
 
     content: str
     entry_type: EntryType
@@ -62,6 +65,7 @@ class Seed:
     ref: str | None = None
     parent_ref: str | None = None
     parent_id: str | None = None
+    superseded_by_ref: str | None = None
     confidence: float = 1.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -147,6 +151,23 @@ def merged(seeds: Sequence[Seed]) -> tuple[Seed, ...]:
     return tuple(kept.values())
 
 
+def linked(seeds: Iterable[Seed]) -> tuple[Seed, ...]:
+    """Link each seed of a superseded story to the summary of the story that replaces it, where that is among them."""
+    seeds = tuple(seeds)
+    summaries = {_id(one.source_story): one.ref for one in seeds if one.ref and one.source_story}
+    return tuple(
+        replace(one, superseded_by_ref=ref)
+        if (ref := summaries.get(_id(one.metadata.get(SUPERSEDED_BY)))) and ref not in (one.ref, one.parent_ref)
+        else one
+        for one in seeds
+    )
+
+
+def _id(story: Any) -> str:
+    """Return `adr-9` for `ADR-0009` and `ADR 9`."""
+    return re.sub(r"[\W_]+0*(?=\d)", "-", str(story or "")).casefold()
+
+
 def combined(parts: Sequence[Parsed]) -> Parsed:
     """The seeds of several files as those of one: names are made distinct, repetitions joined."""
     taken: set[str] = set()
@@ -162,7 +183,7 @@ def combined(parts: Sequence[Parsed]) -> Parsed:
         for seed in part.seeds:
             above = names.get(seed.parent_ref or "")
             found.append(replace(seed, ref=names.get(seed.ref or ""), parent_ref=above))
-    return Parsed(merged(found), tuple(remark for part in parts for remark in part.remarks))
+    return Parsed(linked(merged(found)), tuple(remark for part in parts for remark in part.remarks))
 
 
 def read(text: str) -> list[Any]:

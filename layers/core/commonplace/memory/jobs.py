@@ -38,6 +38,7 @@ from commonplace.search.indexer import Enough, never
 
 _LOST_PARENT = "Its parent cannot be imported. Mend that entry first."
 _NO_PARENT = "`parent_ref` names no entry of this import. Give the `ref` of one, or `parent_id`."
+_NO_REPLACEMENT = "`superseded_by_ref` names no other entry of this import that can be imported."
 _CIRCLE = "It is its own ancestor by `parent_ref`. Leave one of these out."
 
 LOOKED_UP = 100
@@ -64,6 +65,8 @@ class Planned:
     former: Former | None = None
     parent_hash: str | None = None
     """The content hash of a parent within the import: whoever has that content becomes the parent."""
+    superseded_by: EntryId | None = None
+    """The replacement within the import, once the ids of its entries are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ class Plan:
     order: tuple[Planned, ...]
     problems: tuple[tuple[int, str], ...]
     """Places that cannot be imported, and why in a sentence; in order of places."""
+    links: Mapping[int, int] = field(default_factory=dict)
+    """Places of entries that are superseded, with those of their replacements."""
 
 
 def plan(items: Sequence[Import | Refused]) -> Plan:
@@ -83,6 +88,12 @@ def plan(items: Sequence[Import | Refused]) -> Plan:
             problems[place] = f"Its `ref` is that of entries[{refs[item.ref]}] already. Give each a `ref` of its own."
     parents = {place: refs.get(item.parent_ref) for place, item in taken.items() if item.parent_ref is not None}
     problems |= {place: _NO_PARENT for place, parent in parents.items() if parent is None}
+    links = {place: refs.get(ref) for place, item in taken.items() if (ref := item.superseded_by_ref) is not None}
+    problems |= {
+        place: _NO_REPLACEMENT
+        for place, by in links.items()
+        if by is None or by in problems or place in (by, links.get(by))
+    }
     order = _parents_first(taken, {place: parent for place, parent in parents.items() if parent is not None}, problems)
     hashes = {place: content_hash(item.entry.content) for place, item in taken.items()}
     planned = tuple(
@@ -96,7 +107,8 @@ def plan(items: Sequence[Import | Refused]) -> Plan:
         )
         for place in order
     )
-    return Plan(planned, tuple(sorted(problems.items())))
+    kept = {place: by for place, by in links.items() if by is not None and not {place, by} & problems.keys()}
+    return Plan(planned, tuple(sorted(problems.items())), kept)
 
 
 def _parents_first(places: Iterable[int], parents: dict[int, int], problems: dict[int, str]) -> list[int]:
@@ -226,7 +238,7 @@ class Importer:
         holder = self._holders.get(one.parent_hash or "")
         entry = self._parts.entry(self._author, one.entry, self._ids[one.place], holder or one.entry.parent_id)
         if one.former is None:
-            return entry
+            return replace(entry, superseded_by=one.superseded_by)
         # Above every revision that an entry of this id ever had: they grow by one with a change.
         revision = int(self._parts.clock().timestamp())
         # The stories that learned it again are noted one by one.
@@ -331,8 +343,13 @@ class LargeImports:
             tally.refuse(place, sentence)
         ids = {one.place: one.former.id if one.former else EntryId(self._parts.new_id()) for one in planned.order}
         importer = Importer(self._parts, author, ids, tally, skip_existing=skip_existing)
-        done = importer.run(planned.order, enough)
-        rest = planned.order[done:]
+        hashes = {one.place: one.hash for one in planned.order}
+        wanted = sorted({hashes[by] for by in planned.links.values()})
+        there = self._parts.store.holders(author.organisation, wanted) if wanted else {}
+        by = {place: there.get(hashes[other], ids[other]) for place, other in planned.links.items()}
+        order = [replace(one, superseded_by=by.get(one.place)) for one in planned.order]
+        done = importer.run(order, enough)
+        rest = order[done:]
         total = len(items)
         if not rest:
             return _answer(total, tally)

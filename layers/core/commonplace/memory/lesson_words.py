@@ -49,6 +49,7 @@ CATEGORIES = tuple(
     for one in _WORDS["categories"]
 )
 _SECTION = patterns("sections")
+_POLARITY = patterns("polarity")
 
 
 def of_heading(text: str) -> Category | None:
@@ -60,3 +61,9 @@ def of_heading(text: str) -> Category | None:
     last = _SECTION["last"].fullmatch(words)
     begins = {0, before.end() if (before := _SECTION["before"].match(words)) else 0, last.start(1) if last else 0}
     return next((one for at in sorted(begins) for one in CATEGORIES if one.headings.match(words, at)), None)
+
+
+def polarity(text: str) -> str:
+    """Return `went-well` or `went-wrong` where a heading says one of them; empty for neither, and for both."""
+    found = [name for name, words in _POLARITY.items() if words.search(text)]
+    return found[0] if len(found) == 1 else ""

@@ -297,6 +297,7 @@ class Changes:
     source_file: NewSource | None = None
     source_story: NewSource | None = None
     parent_id: NewParent | None = None
+    superseded_by: NewParent | None = None
     metadata: Metadata | None = None
 
 
@@ -524,12 +525,14 @@ FORMER_NEEDED = tuple(one.name for one in fields(Former) if one.default is MISSI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """One entry of an import. `ref` names it within the import, and `parent_ref` names its parent there."""
+    """One entry of an import. `ref` names it within the import; `parent_ref` its parent, `superseded_by_ref` what
+    replaces it."""
 
     entry: NewEntry
     former: Former | None = None
     ref: str | None = None
     parent_ref: str | None = None
+    superseded_by_ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -244,7 +244,7 @@ class AddArguments(Input):
 
 class UpdateArguments(Input):
     id: str
-    content: str | None = None
+    content: str | None = Field(None, min_length=1)
     entry_type: EntryType | None = None
     roles: list[Role] | None = None
     tags: list[str] | None = Field(None, description="Replace its tags")
@@ -252,7 +252,8 @@ class UpdateArguments(Input):
     source_file: str | None = None
     source_story: str | None = None
     parent_id: str | None = None
-    remove: list[Literal["source_file", "source_story", "parent_id"]] | None = Field(
+    superseded_by: str | None = Field(None, description="Id of the entry that replaces it; it is no longer found")
+    remove: list[Literal["source_file", "source_story", "parent_id", "superseded_by"]] | None = Field(
         None, description="Fields to remove"
     )
     metadata: dict[str, Any] | None = Field(None, description="Merged with its metadata; null removes a key")

@@ -33,6 +33,8 @@ from commonplace.memory.model import (
 T = TypeVar("T")
 N = TypeVar("N", bound=NewEntry)
 
+LINKS = ("parent_ref", "superseded_by_ref", "ref")
+"""Names of entries within an import."""
 _QUOTED = re.compile(r"'(.*?)'")
 
 _NEW, _CHANGES = TypeAdapter(NewEntry), TypeAdapter(Changes)
@@ -41,7 +43,7 @@ _IMPORT: TypeAdapter[Any] = TypeAdapter(
     make_dataclass(
         "_Import",
         [
-            *((name, Reference | None, field(default=None)) for name in ("parent_ref", "ref")),
+            *((name, Reference | None, field(default=None)) for name in LINKS),
             *((one.name, one.type | None, field(default=None)) for one in fields(Former)),  # type: ignore[operator]
         ],
         bases=(NewEntry,),
@@ -56,7 +58,7 @@ _MOMENT: TypeAdapter[str | None] = TypeAdapter(Moment | None)
 _VERSION: TypeAdapter[int] = TypeAdapter(Version)
 
 _OWN = tuple(one.name for one in fields(NewEntry) if one.name not in FORMER)
-IMPORT_FIELDS = (*_OWN, "parent_ref", "ref", *FORMER)
+IMPORT_FIELDS = (*_OWN, *LINKS, *FORMER)
 """The fields of one entry of an import."""
 
 
@@ -209,4 +211,4 @@ def _import(value: Any) -> Import:
         hint = "`parent_id` is for an entry that is there, `parent_ref` for one of this import."
         raise InvalidInput("It has both `parent_id` and `parent_ref`.", hint=hint)
     entry = NewEntry(**{name: getattr(one, name) for name in _OWN})
-    return Import(entry=entry, former=Former(**was) if was else None, ref=one.ref, parent_ref=one.parent_ref)
+    return Import(entry=entry, former=Former(**was) if was else None, **{name: getattr(one, name) for name in LINKS})

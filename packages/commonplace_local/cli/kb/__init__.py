@@ -3,30 +3,43 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from commonplace.memory.client.client import MemoryClient, exported, importable
-from commonplace.memory.entry_files import write
+from commonplace.memory.entry_files import combined, write
+from commonplace.memory.model import Role
 from commonplace.memory.operations import OPERATIONS
 from commonplace_local.access import Place
 from commonplace_local.cli.kb import mend
 from commonplace_local.cli.kb.connection import RESTORING, SEED_SECONDS, DryRun, reached
 from commonplace_local.cli.kb.deliver import deliver, planted_text, replace_entries
-from commonplace_local.cli.kb.files import entries_of, faults_of, seed_files
+from commonplace_local.cli.kb.files import entries_of, faults_of, is_hidden, read_text, relative, seed_files
 from commonplace_local.cli.kb.hook import hook
 from commonplace_local.cli.kb.learn import learn, sync_pending, validated
+from commonplace_local.cli.kb.parse import Roles, report
 from commonplace_local.cli.kb.parse import app as parse
 from commonplace_local.cli.kb.show import entry_text, fault_lines, faults_told, progress
+from commonplace_local.errors import CommandError
 from commonplace_local.files import whole
+from commonplace_local.memory.other_tools import READERS
 from commonplace_local.operation_commands import add_commands
 from commonplace_local.options import grouped
 from commonplace_local.terminal import AsJson, clean, commands, counted, print_json
 
 app = commands("A team's memory: import, search and edit entries, record the lessons of a story.")
 app.add_typer(parse, name="parse")
+
+
+class Source(StrEnum):
+    """The tools whose memories can be imported."""
+
+    BASIC_MEMORY = "basic-memory"
+    MCP_MEMORY = "mcp-memory"
+    MEM0 = "mem0"
 
 
 @app.command()
@@ -49,6 +62,36 @@ def seed(
         _rehearse(files, as_json)
     else:
         deliver(files, MemoryClient.seed, planted_text, place, as_json=as_json)
+
+
+@app.command("import")
+@grouped
+def import_entries(
+    path: Annotated[Path, typer.Argument(help="A folder of notes, or a JSON file.", exists=True)],
+    *,
+    source: Annotated[Source, typer.Option("--from", help="The tool that it comes from.")],
+    role: Roles = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    place: Place,
+) -> None:
+    """Import what another tool remembers. Existing entries are skipped, so it can be repeated."""
+    if path.is_dir() and source is not Source.BASIC_MEMORY:
+        raise CommandError(f"{path} is a folder.", "Give memory.json, or the JSON that mem0 exported.")
+    files = sorted(path.rglob("*.md")) if path.is_dir() else [path]
+    roles: tuple[Role, ...] = tuple(dict.fromkeys(one.value for one in role or ())) or ("all",)
+    parts = []
+    for file in files:
+        if not path.is_dir() or not is_hidden(file.relative_to(path)):
+            parts.append(READERS[source.value](relative(file), read_text(file), roles))
+            report(file, parts[-1])
+    entries = [one.as_import() for one in combined(parts).seeds]
+    if not entries:
+        raise CommandError(f"{path} has no memories of {source.value}.", "Is --from the tool that wrote it?")
+    if dry_run:
+        _rehearse({str(path): entries}, as_json)
+    else:
+        deliver({str(path): entries}, MemoryClient.seed, planted_text, place, as_json=as_json)
 
 
 def _rehearse(files: dict[str, list[Any]], as_json: bool) -> None:

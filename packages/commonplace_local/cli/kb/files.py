@@ -24,6 +24,8 @@ T = TypeVar("T")
 MAX_FILE_BYTES = 64_000_000
 MAX_FILE_VALUES = 8_000_000
 """The bound of a user's own file: more than one call takes, for it is cut into calls."""
+SHOWN_FIELDS = 6
+"""Fields of another tool's entry that an error names."""
 CHECKED = 1_000
 """Entries that are checked together."""
 SEED_FOLDER = Path("seed-data")
@@ -72,9 +74,21 @@ def entries_of(file: Path) -> list[Any]:
     value = read_document(file)
     if isinstance(value, dict) and "story_id" in value:
         return in_file(file, lambda: from_mapping(value).imports(whole=True))
-    found = in_file(file, lambda: listed(value))
+    other = isinstance(value, dict) and not {"entries", "content"} & value.keys()
+    found = [value] if other else in_file(file, lambda: listed(value))
     if not isinstance(found, list):
         raise CommandError(f"{file} is not a list of entries.", "See docs/agents/memory.md.")
+    first = found[0] if found else None
+    if (
+        isinstance(first, dict)
+        and not {"entry_type", "roles"} & first.keys()
+        and not any(isinstance(one, dict) and "content" in one for one in found)
+    ):
+        fields = ", ".join(f"`{str(name)[:40]}`" for name in list(first)[:SHOWN_FIELDS])
+        hint = (
+            f"Its entries have {fields}; entries here have `content`, `entry_type` and `roles`. See: kb import --help"
+        )
+        raise CommandError(f"{file} is the YAML of another tool.", hint)
     return found
 
 
@@ -87,9 +101,10 @@ def faults_of(entries: Sequence[Any]) -> dict[int, str]:
         found |= {place: one.sentence for place, one in checked if isinstance(one, Refused)}
     names = {str(one.get("ref")) for one in entries if isinstance(one, dict) and one.get("ref")}
     for place, one in enumerate(entries):
-        parent = one.get("parent_ref") if isinstance(one, dict) else None
-        if parent and str(parent) not in names:
-            found.setdefault(place, "`parent_ref` names no entry of this file.")
+        for link in ("parent_ref", "superseded_by_ref"):
+            name = one.get(link) if isinstance(one, dict) else None
+            if name and str(name) not in names:
+                found.setdefault(place, f"`{link}` names no entry of this file.")
     return found
 
 
@@ -147,6 +162,11 @@ def relative(file: Path) -> str:
         if whole.is_relative_to(top):
             return whole.relative_to(top).as_posix()
     return Path(*whole.parts[1:][-2:]).as_posix()
+
+
+def is_hidden(path: Path) -> bool:
+    """Return whether a file lies in what tools keep for themselves."""
+    return any(part.startswith(".") or part in LEFT_OUT for part in path.parts)
 
 
 def seed_files(named: Sequence[Path] | None) -> list[Path]:

@@ -28,16 +28,17 @@ KINDS = tuple(one.tags[0] for one in CATEGORIES)
 BESIDE = {
     "field": ("field of a story", "fields of stories"),
     "told": ("part is only in a summary", "parts are only in a summary"),
-    "introduction": ("part of the introduction was left out", "parts of the introduction were left out"),
     "nothing": ("part says “none”", "parts say “none”"),
 }
+DATA = {".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".jsonl": "JSON"}
+"""Files that no parser here reads, by how their names end."""
 MANY = {"summary": "summaries", "fact": "facts", "template": "templates"}
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Markdown files.", exists=True, dir_okay=False)]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file; default: stdout.")]
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that was edited by hand.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Write nothing if a part cannot be read.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Write nothing if a part is left out.")]
 Parse = Callable[[str, str, tuple[Role, ...]], Parsed]
 
 app = commands("Convert a team's Markdown files to entries, as YAML.")
@@ -78,11 +79,16 @@ def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bo
     """
     parts = []
     for file in files:
+        if file.suffix.casefold() in DATA:
+            raise CommandError(
+                f"{file} is {DATA[file.suffix.casefold()]}, and not Markdown.",
+                "Entries of this project: commonplace kb seed --file. Of another tool: commonplace kb import --help.",
+            )
         text = read_text(file)
         if len(text) > MAX_CHARACTERS:
             raise CommandError(f"{file} has more than {MAX_CHARACTERS:,} characters.", "Split it into several files.")
         found = parse(text, relative(file), roles)
-        _report(file, found)
+        report(file, found)
         parts.append(found)
     if strict and (left := sum(len(one.unread) for one in parts)):
         hint = "Fix them, or omit --strict to continue without them."
@@ -92,7 +98,7 @@ def _parsed(files: list[Path], parse: Parse, roles: tuple[Role, ...], strict: bo
     return parts
 
 
-def _report(file: Path, found: Parsed) -> None:
+def report(file: Path, found: Parsed) -> None:
     """Print counts, what was recognised, and each place that was not read."""
     kinds = {kind: sum(one.entry_type == kind for one in found.seeds) for kind in MANY}
     told = ", ".join(counted(count, kind, MANY[kind]) for kind, count in kinds.items() if count)
@@ -109,9 +115,19 @@ def _report(file: Path, found: Parsed) -> None:
     lines += [f"  {counted(count, *BESIDE[kind])}" for kind, count in beside.items()]
     lines += [f"  {remark}" for remark in found.remarks]
     for reason, group in groupby(found.unread, attrgetter("reason")):
-        at = [one.line for one in group]
-        lines.append(f"  line {at[0]}{f'-{at[-1]}' if len(at) > 1 else ''}: not read: {reason}")
+        lines.append(f"  line {_ranges([one.line for one in group])}: not read: {reason}")
     typer.echo("\n".join(lines), err=True)
+
+
+def _ranges(lines: Sequence[int]) -> str:
+    """Return `3, 5-7` for 3, 5, 6 and 7."""
+    runs: list[list[int]] = []
+    for line in dict.fromkeys(lines):
+        if runs and line == runs[-1][-1] + 1:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
 def _write(parts: Sequence[Parsed], output: Path | None, force: bool) -> None:

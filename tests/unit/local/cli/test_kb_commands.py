@@ -636,3 +636,68 @@ def test_a_secret_stops_a_story_and_a_seed_before_anything_is_written_or_said(pl
     rehearsed = kb("seed", "--file", "seed.yaml", "--dry-run")
     assert (rehearsed.exit_code, key in rehearsed.output, "aws key id" in rehearsed.stdout) == (1, False, True)
     assert place.memory.calls == []
+
+
+def test_data_files_are_said_to_be_that(place: MemoryOverHttp) -> None:
+    Path("lessons.yaml").write_text("lessons:\n- id: L-1\n  rule: shade the tar\n", encoding="utf-8")
+    done = kb("parse", "lessons", "lessons.yaml")
+    assert done.exit_code == 1
+    assert "lessons.yaml is YAML, and not Markdown." in done.stderr
+    for text in ("lessons:\n- id: L-1\n", "- id: L-1\n  rule: shade the tar\n"):
+        Path("lessons.yaml").write_text(text, encoding="utf-8")
+        done = kb("seed", "--file", "lessons.yaml", "--dry-run")
+        assert done.exit_code == 1
+        assert "lessons.yaml is the YAML of another tool." in done.stderr
+        assert "kb import --help" in done.stderr
+
+
+def test_what_is_left_out_is_listed_with_its_lines_and_strict_fails(place: MemoryOverHttp) -> None:
+    text = "# All\n\nRead this.\n\nAnd that.\n\n## APP-1\n- one\n\n## Timeline\n- storm\n- calm\n"
+    Path("a.md").write_text(text, encoding="utf-8")
+    done = kb("parse", "lessons", "a.md", "-o", "a.yaml", "--strict")
+    assert done.exit_code == 1
+    assert "  line 3, 5: not read: introduces the file, or ends it, and is no lesson" in done.stderr
+    assert "  line 11-12: not read: “Timeline” is a timeline, and is no lesson" in done.stderr
+    assert not Path("a.yaml").exists()
+
+
+GRAPH = '{"type":"entity","name":"Gate","entityType":"place","observations":["Opens with the winch."]}\nno json\n'
+
+
+def test_what_another_tool_remembers_is_imported_once_and_a_dry_run_sends_nothing(place: MemoryOverHttp) -> None:
+    Path("memory.json").write_text(GRAPH, encoding="utf-8")
+    dry = kb("import", "--from", "mcp-memory", "memory.json", "--dry-run")
+    assert (dry.exit_code, dry.stdout) == (0, "memory.json: 2 entries would be sent (dry run).\n")
+    assert "  line 2: not read: neither a new entity nor a relation" in dry.stderr
+    assert place.memory.calls == []
+    done = kb("import", "--from", "mcp-memory", "memory.json", "--role", "dev")
+    assert (done.exit_code, done.stdout) == (0, "memory.json: 2 entries imported, 0 skipped.\n")
+    assert [one["roles"] for one in place.memory.kept.values()] == [["dev"], ["dev"]]
+    assert kb("import", "--from", "mcp-memory", "memory.json").stdout.endswith("0 entries imported, 2 skipped.\n")
+
+
+def test_a_folder_of_notes_is_imported_without_what_is_hidden(place: MemoryOverHttp) -> None:
+    Path("notes/.trash").mkdir(parents=True)
+    Path("notes/.trash/old.md").write_text("- [fact] old\n", encoding="utf-8")
+    Path("notes/a.md").write_text("---\ntitle: A\n---\n- [fact] new\n- superseded_by [[B]]\n", encoding="utf-8")
+    Path("notes/b.md").write_text("---\ntitle: B\n---\n- [fact] newer\n", encoding="utf-8")
+    assert kb("import", "--from", "basic-memory", "notes").exit_code == 0
+    kept = {one["content"]: one for one in place.memory.kept.values()}
+    assert {"new", "newer"} < kept.keys() and "old" not in kept
+    (by,) = (id for id, one in place.memory.kept.items() if one["content"].startswith("B"))
+    assert (kept["new"]["superseded_by"], kept["newer"].get("superseded_by")) == (by, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--from", "mem0", "."), "is a folder"),
+        (("--from", "mem0", "story.yaml"), "has no memories of mem0"),
+        (("--from", "other", "story.yaml"), "'basic-memory', 'mcp-memory', 'mem0'"),
+        (("story.yaml",), "--from"),
+    ],
+)
+def test_an_import_says_what_it_takes(place: MemoryOverHttp, words: tuple[str, ...], said: str) -> None:
+    done = kb("import", *words)
+    assert done.exit_code in (1, 2)
+    assert said in done.stderr

@@ -171,3 +171,43 @@ def test_what_superseded_an_entry_and_who_learned_it_again_is_brought_back_with_
     more = [told[0] | {"content": "Cars are green.", "id": new.replace(new[0], "0"), "seen": 40}]
     here.data("kb_bulk_import", entries=more)
     assert here.data("kb_get", id=more[0]["id"])["seen"] == 40
+
+
+def test_an_import_links_what_is_superseded_to_its_replacement_new_or_there_already(here: Team) -> None:
+    there = here.add("Fact 2.")
+    entries = [
+        fact(1, ref="a", superseded_by_ref="b"),
+        fact(2, ref="b"),
+        fact(3, superseded_by_ref="d"),
+        fact(4, ref="d", parent_ref="b"),
+    ]
+    ids = here.data("kb_bulk_import", entries=entries)["ids"]
+    assert ids["b"] == there
+    assert here.data("kb_get", id=ids["a"])["superseded_by"] == there
+    assert here.data("kb_get", id=ids["2"])["superseded_by"] == ids["d"]
+    assert "superseded_by" not in here.data("kb_get", id=ids["d"])
+
+
+def test_a_replacement_has_to_be_another_entry_of_the_import(here: Team) -> None:
+    entries = [
+        fact(1, superseded_by_ref="nothing"),
+        fact(2, ref="b", superseded_by_ref="b"),
+        fact(3, ref="c", superseded_by_ref="d"),
+        fact(4, ref="d", superseded_by_ref="c"),
+        fact(5, ref="e", roles=["nobody"]),
+        fact(6, superseded_by_ref="e"),
+    ]
+    told = here.data("kb_bulk_import", entries=entries)
+    assert (told["imported"], len(told["errors"])) == (0, 6)
+    assert sum("`superseded_by_ref` names no other entry" in one for one in told["errors"]) == 5
+
+
+def test_a_long_import_that_goes_on_as_a_job_keeps_its_links(tmp_path: Path) -> None:
+    here = team(tmp_path, monotonic=Seconds(20.0))
+    entries = [fact(0, ref="new"), *(fact(number, superseded_by_ref="new") for number in range(1, 450))]
+    told = here.data("kb_bulk_import", entries=entries)
+    assert told["status"] == "in_progress"
+    here.world.carry_on(author_of(here), told["handle"])
+    (new,) = here.data("kb_list", limit=1, order="asc")["entries"]
+    last = here.data("kb_list", limit=3, order="desc")["entries"]
+    assert {here.data("kb_get", id=one["id"]).get("superseded_by") for one in last} == {new["id"]}

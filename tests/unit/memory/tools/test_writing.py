@@ -114,3 +114,31 @@ def test_what_supersedes_an_entry_names_it_and_is_named(here: Team) -> None:
     new = here.data("kb_add", **(FACT | {"content": "Cars are blue."}), supersedes=old)["id"]
     assert here.data("kb_get", id=old)["superseded_by"] == new
     assert here.data("kb_get", id=new)["supersedes"] == old
+
+
+@pytest.mark.parametrize("content", ["", "  ", "\n"])
+def test_an_empty_content_is_refused_also_beside_another_field(here: Team, content: str) -> None:
+    id = here.add("Cars are red.")
+    code, text = here.error("kb_update", id=id, content=content, confidence=0.3)
+    assert code == "INVALID_INPUT"
+    assert "content" in text
+    assert here.data("kb_get", id=id)["version"] == 1
+
+
+def test_an_entry_is_marked_as_superseded_and_unmarked(here: Team) -> None:
+    old, new = here.add("Cars are red."), here.add("Cars are blue.")
+    here.data("kb_update", id=old, superseded_by=new)
+    assert here.data("kb_get", id=old)["superseded_by"] == new
+    assert here.data("kb_update", id=old, superseded_by=new)["version"] == 2
+    here.world.settle()
+    assert old not in [one["id"] for one in here.data("kb_search", query="cars red")["entries"]]
+    here.data("kb_update", id=old, remove=["superseded_by"])
+    assert "superseded_by" not in here.data("kb_get", id=old)
+
+
+def test_an_entry_is_superseded_by_another_that_is_there(here: Team) -> None:
+    id = here.add("Cars are red.")
+    for by in (id, "00000000-0000-4000-8000-000000000000"):
+        code, text = here.error("kb_update", id=id, superseded_by=by)
+        assert (code, "`superseded_by` names no other entry" in text) == ("INVALID_INPUT", True)
+    assert here.data("kb_get", id=id)["version"] == 1

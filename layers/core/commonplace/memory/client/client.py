@@ -100,7 +100,30 @@ def plant(
         if sent:
             _send(server, sent, planted, told, sleep)
         told(planted.done)
+    planted.errors |= _supersede(server, fit, places, planted.ids)
     return planted
+
+
+def _supersede(
+    server: MemoryServer, entries: Mapping[int, Any], places: Mapping[str, int], ids: Mapping[int, str]
+) -> dict[int, str]:
+    """Note on entries that are there what replaces them, where their file says so; return those that failed.
+
+    Entries that were there before are noted as well, and a note that is there already changes nothing.
+    """
+    errors: dict[int, str] = {}
+    for place, entry in entries.items():
+        ref = entry.get("superseded_by_ref") if isinstance(entry, Mapping) else None
+        if ref is None or place not in ids:
+            continue
+        if (by := ids.get(places.get(str(ref), -1))) in (None, ids[place]):
+            errors[place] = "It was imported, but `superseded_by_ref` names no other entry that was."
+            continue
+        try:
+            server.call("kb_update", {"id": ids[place], "superseded_by": by})
+        except (Conflict, InvalidInput, NotFound) as error:
+            errors[place] = f"It was imported, but not marked as superseded: {error.message}"
+    return errors
 
 
 def parents_first(entries: Mapping[int, Entry], places: Mapping[str, int]) -> list[int]:
@@ -142,6 +165,7 @@ def _related(
     sent: dict[int, Entry] = {}
     for place in batch:
         entry = dict(entries[place])
+        entry.pop("superseded_by_ref", None)
         if entry.pop("ref", None) is not None:
             entry["ref"] = _name(place)
         parent = places.get(str(entry.get("parent_ref") or ""))
@@ -281,6 +305,7 @@ class MemoryClient:
             done.changed += [str(was["id"])] if changed else []
             done.unchanged += not changed
             told(count)
+        done.errors |= _supersede(self._server, dict(enumerate(entries)), refs, ids)
         return done
 
     def validated(self, learnings: Learnings, gate: Gate, at: str) -> Validated:
@@ -394,8 +419,11 @@ class MemoryClient:
 
 
 def _below(entry: Any, refs: Mapping[str, int], ids: Mapping[int, str]) -> Any:
-    """Return an entry with its parent's id, where that is known, in place of its name."""
-    if not isinstance(entry, Mapping) or not entry.get("parent_ref"):
+    """Return an entry with its parent's id, where that is known, in place of its name, and without a replacement."""
+    if not isinstance(entry, Mapping):
+        return entry
+    entry = {name: value for name, value in entry.items() if name != "superseded_by_ref"}
+    if not entry.get("parent_ref"):
         return entry
     id = ids.get(refs.get(str(entry["parent_ref"]), -1))
     rest = {name: value for name, value in entry.items() if name != "parent_ref"}
@@ -422,5 +450,7 @@ def importable(entries: Sequence[Any], *, as_they_were: bool = False) -> list[An
         one = {"ref": entry["id"]} | kept
         if one.get("parent_id") in ids:
             one["parent_ref"] = one.pop("parent_id")
+        if entry.get("superseded_by") in ids and not as_they_were:
+            one["superseded_by_ref"] = entry["superseded_by"]
         found.append(one)
     return found

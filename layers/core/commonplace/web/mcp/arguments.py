@@ -64,6 +64,8 @@ class Shape:
     required: frozenset[str] = frozenset()
     free: bool = False
     """An object that takes whatever names."""
+    filled: bool = False
+    """Text of one character or more: where something is written, an empty one is refused, and not left out."""
 
     def only(self, *kinds: str) -> bool:
         return bool(self.kinds) and self.kinds <= set(kinds)
@@ -97,6 +99,7 @@ def _shape(node: Any, definitions: Mapping[str, Any], depth: int) -> Shape:
         fields={name: _shape(one, definitions, depth + 1) for name, one in properties.items()},
         required=frozenset(node.get("required", ())),
         free=kind == "object" and node.get("additionalProperties", not properties) is not False,
+        filled=node.get("minLength", 0) > 0,
     )
 
 
@@ -115,6 +118,7 @@ def _joined(shapes: list[Shape]) -> Shape:
         fields=next((one.fields for one in shapes if one.fields), {}),
         required=next((one.required for one in shapes if one.fields), frozenset()),
         free=any(one.free for one in shapes),
+        filled=any(one.filled for one in shapes),
     )
 
 
@@ -224,7 +228,7 @@ class _Taken:
     def _put(self, field: str, name: str, value: Any) -> None:
         shape = self._shape.fields[field]
         value = alone(value, shape)
-        if absent(value, shape, field in self._shape.required):
+        if absent(value, shape, field in self._shape.required or (shape.filled and not self._lenient)):
             return
         if shape.fields and isinstance(value := decoded_object(value), Mapping):
             inside = self._nested(field)
