@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files as resources
 from statistics import median
 from typing import cast
 
@@ -46,6 +45,7 @@ from commonplace.memory.store import DynamoEntries
 from commonplace.search.embeddings import model_fingerprint
 from commonplace.search.fusion import Fusion
 from commonplace.search.model import EmbeddingProvider, Engine
+from commonplace.search.models.local import TOKENIZER, bundled
 from commonplace.search.text import fold, query_terms
 from commonplace.web.mcp import rendering
 from commonplace.web.mcp.budgets import estimate_tokens
@@ -157,7 +157,7 @@ def tokenizer() -> Callable[[str], int]:
     """Return that of the local embedding model: a vocabulary of 32,000, smaller than any current chat model's."""
     from tokenizers import Tokenizer
 
-    file = resources("wordllama").joinpath("tokenizers/l2_supercat_tokenizer_config.json")
+    file = bundled() / TOKENIZER
     loaded = Tokenizer.from_str(file.read_text(encoding="utf-8"))
     loaded.no_padding()
     loaded.no_truncation()

@@ -2,7 +2,6 @@
 
 import json
 import os
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from commonplace.memory.operations import MemoryServices
 from commonplace.memory.tools.toolset import memory_toolset
 from commonplace.reference.tools.services import ReferenceServices
 from commonplace.reference.tools.toolset import reference_toolset
+from commonplace.search.models.local import TOKENIZER, bundled
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace.web.mcp.calls import Surface
 from commonplace.web.mcp.declaration import Toolset
@@ -128,7 +128,7 @@ def test_the_whole_list_fits_its_budget(listed: dict[str, Any]) -> None:
 
 
 def test_a_real_tokenizer_counts_no_more_than_the_budgets(listed: dict[str, Any]) -> None:
-    shipped = files("wordllama").joinpath("tokenizers/l2_supercat_tokenizer_config.json")
+    shipped = bundled() / TOKENIZER
     tokenizer = Tokenizer.from_str(shipped.read_text(encoding="utf-8"))
     for text, budget in ((shown_to_models(listed["tools"]), MODEL_TOKENS), (compact(listed), LIST_TOKENS)):
         counted = len(tokenizer.encode(text, add_special_tokens=False).ids)

@@ -6,7 +6,6 @@ import os
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
@@ -48,6 +47,7 @@ from commonplace.governance.store import (
     TEXTS,
 )
 from commonplace.kernel.items import encode
+from commonplace.search.models.local import TOKENIZER, bundled
 from commonplace.web.mcp.budgets import estimate_tokens
 from commonplace_local.cli.dev import SAMPLE_ORGANISATION
 from tests.fakes.governance import Tide, found_tide
@@ -165,7 +165,7 @@ def thousand(tide: Tide) -> Tide:
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    loaded = Tokenizer.from_file(str(files("wordllama") / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    loaded = Tokenizer.from_file(str(bundled() / TOKENIZER))
     loaded.no_truncation()
     return loaded
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from commonplace.search.models.local import TOKENIZER, bundled
 from commonplace.web.mcp.budgets import estimate_tokens, fitting, piece, shortened
 from commonplace.web.mcp.rendering import compact
 
@@ -20,7 +20,7 @@ texts = st.text(st.sampled_from("ab é漢🎉.\n \t0{"), max_size=300) | st.text
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    path = files("wordllama") / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    path = bundled() / TOKENIZER
     loaded = Tokenizer.from_file(str(path))
     loaded.no_truncation()
     return loaded

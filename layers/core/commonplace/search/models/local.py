@@ -64,16 +64,19 @@ def model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
         return _read_model(folder)
 
 
+def bundled() -> Path:
+    """Return the folder of the model's package, which is not imported. Raises Unavailable."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise Unavailable("The local embedding model is not installed.", hint=f"Install the package {PACKAGE}.")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
 @cache
 def _read_model(folder: Path | None) -> "tuple[Tokenizer, numpy.ndarray[Any, Any]]":
     from tokenizers import Tokenizer
 
-    home = folder
-    if home is None:
-        spec = importlib.util.find_spec(PACKAGE)
-        if spec is None or not spec.submodule_search_locations:
-            raise Unavailable("The local embedding model is not installed.", hint=f"Install the package {PACKAGE}.")
-        home = Path(next(iter(spec.submodule_search_locations)))
+    home = folder or bundled()
     tokenizer = Tokenizer.from_str(_read(home / TOKENIZER).decode("utf-8"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
