@@ -222,7 +222,8 @@ def laptop(data: Path | None = None) -> Deployment:
         raise _not_running()
     if len(found) > 1:
         addresses = " and ".join(f"{one.base_url} (--data {folder})" for folder, one in found.items())
-        raise Ambiguous(f"Several of `commonplace dev` run here: {addresses}.", "Choose one with its --data.")
+        hint = "Choose one with its --data; search takes --url, too."
+        raise Ambiguous(f"Several of `commonplace dev` run here: {addresses}.", hint)
     return next(iter(found.values()))
 
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -11,6 +10,8 @@ from commonplace_local.deployment import web_address
 from commonplace_local.errors import CommandError
 from commonplace_local.terminal import commands, print_json
 
+HERE = "http://127.0.0.1:8787"
+
 app = commands()
 
 
@@ -18,7 +19,7 @@ app = commands()
 def connect(
     client: Annotated[str | None, typer.Argument(help="A client, such as claude-code; default: all of them.")] = None,
     *,
-    url: Annotated[str, typer.Option(help="Base URL of the deployment.")] = "http://127.0.0.1:8787",
+    url: Annotated[str | None, typer.Option(help=f"Base URL of the deployment; default: {HERE}.")] = None,
     name: Annotated[str, typer.Option(help="Name of the knowledge base, as people know it.")] = "Commonplace",
     toolset: Annotated[str | None, typer.Option(help="One toolset, or all; default: those of /mcp.")] = None,
     hooks: Annotated[bool, typer.Option("--hooks", help="Write a skill and hooks for Claude Code.")] = False,
@@ -32,7 +33,8 @@ def connect(
     from commonplace.site.connect.clients import Endpoint, clients
     from commonplace_local.connect_page import client_text
 
-    at = Endpoint.of(name, web_address(url, "base URL"), toolset)
+    base_url = web_address(url or HERE, "base URL")
+    at = Endpoint.of(name, base_url, toolset)
     if server_json:
         print_json(registry.server_json(at, __version__))
         if not at.public:
@@ -41,12 +43,9 @@ def connect(
     if hooks:
         if client != "claude-code":
             raise CommandError("Only Claude Code has hooks.", "Use: commonplace connect claude-code --hooks")
-        from commonplace.kernel.environment import is_loopback
         from commonplace_local import claude_code
 
-        base_url = web_address(url, "base URL")
-        here = is_loopback(urlsplit(base_url).hostname)  # a laptop is found by itself, with a token for it
-        claude_code.install(project, None if here else base_url, remove=remove, yes=yes)
+        claude_code.install(project, base_url if url else None, remove=remove, yes=yes)
         return
     known = {each.key: each for each in clients(at)}
     if client is not None and client not in known:

@@ -16,10 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from commonplace_local.cli.operators import KEY_VARIABLE
-from commonplace_local.deployment import find
+from commonplace_local.deployment import find, web_address
 from commonplace_local.errors import CommandError
 from commonplace_local.options import grouped
-from commonplace_local.terminal import Outputs, Stage, commands, print_json
+from commonplace_local.terminal import Outputs, Stage, commands, counted, print_json
 
 if TYPE_CHECKING:
     import httpx
@@ -93,6 +93,7 @@ def search(
     question: Question,
     index: Annotated[Path | None, typer.Option(help="Search this index file instead.")] = None,
     data: Annotated[Path | None, typer.Option(help="The data folder of `commonplace dev --data`.")] = None,
+    url: Annotated[str | None, typer.Option(help="Base URL of one that runs.")] = None,
     outputs: Outputs = None,
     stage: Stage = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -103,7 +104,7 @@ def search(
     expect = question.expect
     if expect is not None and not all(expect.partition("/")):
         raise CommandError(f"{expect} does not name a document.", "Use type and id, for example --expect tag/neap-tide")
-    file, base_url = _where(index, data, outputs, stage)
+    file, base_url = (None, web_address(url)) if url else _where(index, data, outputs, stage)
     for name in question.content_type or ():
         ONTOLOGY.expand(name)  # raises for an unknown one
     answer = ask_deployment(base_url, question) if file is None else ask_file(file, question)
@@ -209,8 +210,9 @@ def results_text(answer: Answer) -> str:
         return "\n\n".join(["Nothing was found.", *lines])
     left_out = answer.get("documentsLeftOut", [])
     hits = [_paragraph(position, hit, left_out) for position, hit in enumerate(answer["results"], 1)]
-    kind = "found" if answer["totalRelation"] == "exact" else "candidates"
-    notes = [f"{answer['total']} {kind}", f"{answer['tookMs']} ms"]
+    candidates = counted(answer["total"], "candidate", "candidates")
+    found = f"{answer['total']} found" if answer["totalRelation"] == "exact" else candidates
+    notes = [found, f"{answer['tookMs']} ms"]
     notes += ["by words only"] if answer["fallback"] else []
     notes += ["reranked"] if answer["reranked"] else []
     return "\n\n".join([*lines, *hits, ", ".join(notes)])
@@ -228,13 +230,14 @@ def print_explanation(explanation: Answer | None, *, publication_known: bool) ->
     limits = [f"{name} {', '.join(map(str, one)) if isinstance(one, list) else one}" for name, one in filters.items()]
     index = f", index {explanation['index']}" if explanation["index"] else ""
     legs = f"{explanation['lexicalHits']} by words, {explanation['vectorHits']} by meaning"
+    candidates = counted(explanation["candidates"], "candidate", "candidates")
     facts = _grid(
         ("engine", explanation["engine"] + index),
         ("model", explanation["model"] or "none, words only"),
         ("fusion", explanation["fusion"]),
         ("reranker", explanation["reranker"] or "none"),
         ("filters", "; ".join(limits) or "none"),
-        ("found", f"{legs}, {explanation['namedHits']} by name; {explanation['candidates']} candidates"),
+        ("found", f"{legs}, {explanation['namedHits']} by name; {candidates}"),
     )
     parts: list[RenderableType] = [Text(), facts, Text(), _hits(explanation["hits"]), Text()]
     parts.append(Text("ms: " + ", ".join(f"{name} {ms:.1f}" for name, ms in explanation["timingsMs"].items())))

@@ -4,11 +4,12 @@ import base64
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from commonplace_local import deployment
+from commonplace_local import access, deployment
 from commonplace_local.access import Access, Grant, Place, granted
 from commonplace_local.deployment import NEEDED, Ambiguous, Deployment, announced
 from commonplace_local.errors import CommandError
@@ -93,6 +94,20 @@ def test_an_option_chooses_between_the_two(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("running", "another")
+def test_a_laptop_that_url_names_gets_a_token_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    @contextmanager
+    def minted(here: Deployment, organisation: str, grant: Grant) -> Iterator[str]:
+        asked.append(here.base_url)
+        yield "made"
+
+    monkeypatch.setattr(access, "minted", minted)
+    found = reached(Place(url=f"{HERE}/2"))
+    assert (found.url, found.token, asked) == (f"{HERE}/2", "made", [f"{HERE}/2"])
+
+
+@pytest.mark.usefixtures("running", "another")
 def test_the_address_of_one_of_the_laptops_that_run_is_no_second_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_URL", HERE)
     assert reached(Place()).url == HERE
@@ -104,7 +119,10 @@ def test_of_two_laptops_none_is_guessed_nor_taken_for_one_that_is_away(folder: P
         reached(Place())
     assert f"{HERE} (--data {folder})" in refused.value.message
     assert f"{HERE}/2 (--data {tmp_path / 'another'})" in refused.value.message
-    assert (refused.value.hint, deployment.laptop(folder).base_url) == ("Choose one with its --data.", HERE)
+    assert (refused.value.hint, deployment.laptop(folder).base_url) == (
+        "Choose one with its --data; search takes --url, too.",
+        HERE,
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +140,7 @@ def test_two_options_that_name_a_server_are_refused(place: Place) -> None:
 
 def test_another_organisation_than_that_of_the_token_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_TOKEN", token_for("garden"))
-    with pytest.raises(CommandError, match=r"--org orchard cannot be had: .* is for garden"):
+    with pytest.raises(CommandError, match=r"--org orchard is not available: .* is for garden"):
         reached(Place(url=THERE, organisation="orchard"))
     assert reached(Place(url=THERE, organisation="garden")).organisation == "garden"
 

@@ -53,6 +53,8 @@ def test_hooks_are_added_to_those_of_others_and_removed_again(project: Path) -> 
     assert run(project, "--yes", "--url", "https://kb.example.org/").returncode == 0
     assert [len(commands(settings(project), event)) for event in ("SessionStart", "Stop")] == [1, 2]
     assert commands(settings(project), "Stop")[1].endswith("kb hook stop --url https://kb.example.org || true")
+    assert run(project, "--yes", "--url", "http://127.0.0.1:9001").returncode == 0
+    assert commands(settings(project), "Stop")[1].endswith("kb hook stop --url http://127.0.0.1:9001 || true")
     assert run(project, "--remove", "--yes").returncode == 0
     assert settings(project) == THEIRS and not (project / ".claude/skills").exists()
 

@@ -67,6 +67,12 @@ def test_a_deployment_is_asked_at_its_own_address(outputs: Path) -> None:
     assert output.startswith("Did you mean: stewardship\n\n1. rotating-stewardship  (0.75)\n")
 
 
+def test_an_address_does_as_well(outputs: Path) -> None:
+    url = json.loads(outputs.read_text())["Commonplace-prod"]["BaseUrl"]
+    assert run("stewrdship", "--url", url) == run("stewrdship", "--outputs", str(outputs))
+    assert run("x", "--url", "kb")[1].startswith("commonplace search: kb is not the address of a deployment.")
+
+
 def test_an_operator_has_it_explained(outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     code, output = run("x", "--outputs", str(outputs), "--expect", "tag/governance")
