@@ -38,6 +38,13 @@ def install_command(extra: str) -> str:
     return f"{sys.executable} -m pip install {wanted}" if find_spec("pip") else f"uv pip install -p {here} {wanted}"
 
 
+def missing_line() -> str:
+    """Return what a start lacks, with the commands that install it; empty where nothing is missing."""
+    told = {"redaction": "contributed knowledge", "wallets": "sign-in by wallet"}
+    lines = [f"{one} ({what}): {install_command(one)}" for one, what in told.items() if not is_installed(one)]
+    return f"Not installed: {'; '.join(lines)}" if lines else ""
+
+
 def require(extra: str, what: str) -> None:
     """Raise CommandError, with the command that installs the extra, where it is missing. `what` needs it."""
     if not is_installed(extra):

@@ -62,7 +62,7 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
         f"{counts.documents} documents: {counts.stored} stored, {counts.unchanged} unchanged, "
         f"{counts.removed} removed; {counts.attachments} attachments",
     ]
-    lines += [f"{report.pending} files pending; the next run retries them"] if report.pending else []
+    lines += [f"{counted(report.pending, 'file', 'files')} pending; the next run retries them"] if report.pending else []
     lines += [*_listed("Stored", report.stored), *_listed("Removed", report.removed)]
     lines += _by_reason(report, PATHS_TOLD if not verbose else len(report.skipped))
     kept = [item.path for item in report.skipped if item.kept_last_good]

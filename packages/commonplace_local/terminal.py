@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 from commonplace.repository.problems import Severity
 
@@ -16,6 +16,9 @@ Stage = Annotated[str | None, typer.Option(help="Stage of a deployment, read fro
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 AsJsonList = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
+WORDS = {"str": "text", "int": "number", "Path": "path", "dir": "folder"}
+WORDS |= dict.fromkeys(("int range", "float range"), "number")
+"""Names of types in Python -> what the help calls the value of an option."""
 PIPE_WIDTH = 200
 LONGEST_LINE = 1_000
 _ANNOTATIONS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
@@ -38,15 +41,25 @@ class CommandList(TyperGroup):
 
 def commands(text: str | None = None, *, add_completion: bool = False, **more: Any) -> typer.Typer:
     """A parser that leaves errors to the command line. With a text it is a group, whose help shows it."""
-    more = {"cls": CommandList} | more
+    more = {"cls": CommandList, "no_args_is_help": text is not None} | more
     return typer.Typer(
         help=text,
-        no_args_is_help=text is not None,
         add_completion=add_completion,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         **more,
     )
+
+
+def worded(command: Any) -> Any:
+    """Return a parser whose help names the values of options in words, and not by their types in Python."""
+    for option in command.params:
+        if isinstance(option, TyperOption) and option.metavar is None and not option.is_flag:
+            kind = option.display_type(None).strip("<>").removeprefix("list[").removesuffix("]")  # type: ignore[arg-type]
+            option.metavar = f"<{WORDS.get(kind, kind)}>"
+    for inner in getattr(command, "commands", {}).values():
+        worded(inner)
+    return command
 
 
 def print_json(value: Any) -> None:

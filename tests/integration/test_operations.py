@@ -182,7 +182,7 @@ def test_report_text_puts_reasons_before_details() -> None:
         counts=Counts(documents=2, stored=1, unchanged=1),
         stored=[DocumentRef("article/crabs")],
         skipped=[SkippedFile(path="docs/bad.md", reason="unreadable", problem=problem, kept_last_good=True)],
-        skipped_by_reason={"draft": 1, "publish is not true": 7},
+        skipped_by_reason={"draft": 1, "without `publish: true`": 7},
         findings=[
             Finding("docs/bad.md", problem),
             Finding("docs/crabs.md", Problem("broken-link", "there is no file `x.md`", "correct the path", line=4)),
@@ -190,17 +190,17 @@ def test_report_text_puts_reasons_before_details() -> None:
         pending=1,
     )
     text = report_text(report)
-    assert text.index("7 publish is not true") < text.index("1 draft")
+    assert text.index("7 without `publish: true`") < text.index("1 draft")
     assert "docs/bad.md:2:9: error: The frontmatter is not valid YAML. (Quote the value.)" in text
     assert "## Served in their previous version (1)\n- docs/bad.md" in text
     assert "docs/crabs.md:4: warning: there is no file `x.md` (correct the path)" in text
     assert "Found 2 problems (1 error, 1 warning), no hints" in text
-    assert "1 files are pending" in text
+    assert "1 file pending" in text
 
 
 def test_report_text_names_the_files_that_are_not_published() -> None:
     moment = datetime(2024, 1, 1, tzinfo=UTC)
-    skipped = [SkippedFile(path=f"docs/{number}.md", reason="publish is not true") for number in range(12)]
+    skipped = [SkippedFile(path=f"docs/{number}.md", reason="without `publish: true`") for number in range(12)]
     report = Report(
         run="a-1",
         commit_sha="a" * 40,
@@ -209,10 +209,10 @@ def test_report_text_names_the_files_that_are_not_published() -> None:
         finished_at=moment,
         counts=Counts(),
         skipped=skipped,
-        skipped_by_reason={"publish is not true": 12},
+        skipped_by_reason={"without `publish: true`": 12},
     )
     text = report_text(report)
-    assert "12 publish is not true\n        docs/0.md" in text
+    assert "12 without `publish: true`\n        docs/0.md" in text
     assert "... and 2 more (--all)" in text
     assert "docs/11.md" not in text and "docs/11.md" in report_text(report, verbose=True)
 

@@ -14,7 +14,7 @@ from commonplace import __version__
 from commonplace.kernel.errors import CommonplaceError
 from commonplace_local.errors import CommandError
 from commonplace_local.extras import extra_of, lacks
-from commonplace_local.terminal import CommandList, commands
+from commonplace_local.terminal import CommandList, commands, worded
 
 OUTSIDE = ("botocore.", "httpx", "commonplace.")
 """Errors of these modules speak of the outside world, not of a defect: no traceback helps."""
@@ -35,7 +35,7 @@ class Commands(CommandList):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command's own parser in place of its line in the list."""
         name, listed, rest = super().resolve_command(ctx, args)
-        return name, typer.main.get_command(parser(name)) if name and listed else listed, rest
+        return name, worded(typer.main.get_command(parser(name))) if name and listed else listed, rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what it cannot do is a sentence without a traceback."""

@@ -20,7 +20,7 @@ from commonplace_local.terminal import Data, commands, printable, show
 MAX_BYTES = 8 * 1024 * 1024
 NONE = "Nothing is proposed. Agents and the chat propose while `commonplace dev` runs; a restart forgets proposals."
 
-app = commands()
+app = commands("List what was proposed to the running dev, and put a proposal into its folder.", no_args_is_help=False)
 
 
 class Proposals(GitHubRepository):

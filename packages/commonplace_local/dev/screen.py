@@ -182,11 +182,13 @@ def _why(one: SkippedFile, *, everything: bool) -> tuple[str, str]:
     code = one.problem.code if one.problem else ""
     if _is_malformed(one) or code == "unreadable-and-private":
         return MALFORMED
-    if one.reason in ("publish is not true", "no frontmatter"):
-        if code in SILENT:
-            return SAYS_PRIVATE if everything else NO_PUBLISH
+    if one.reason in WHY:
+        return WHY[one.reason]
+    if code in SILENT:
+        return SAYS_PRIVATE if everything else NO_PUBLISH
+    if code.startswith(("publish-", "frontmatter-")):
         return SAYS_NO if code == "publish-false" else NOT_TRUE
-    return WHY.get(one.reason, (f"skipped: {one.reason}",) * 2)
+    return (f"skipped: {one.reason}",) * 2
 
 
 def _is_malformed(one: SkippedFile) -> bool:

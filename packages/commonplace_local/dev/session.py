@@ -23,6 +23,7 @@ from commonplace_local.dev.laptop import Laptop, Progress
 from commonplace_local.dev.screen import ADD_A_PAGE, Outcome, Screen, Teller, catalogue_lines, judge
 from commonplace_local.dev.workspace import Move, SnapshotFailed, Watcher
 from commonplace_local.errors import CommandError
+from commonplace_local.extras import is_installed, missing_line
 from commonplace_local.findings import finding_line, place, sentence, tally_line
 from commonplace_local.github.proposals import PullRequest
 from commonplace_local.reports import failure_text
@@ -189,7 +190,8 @@ def serve(
         laptop.welcome_readers()
         laptop.api.proposals.arrived = lambda one: screen.say(proposal_line(one))
         screen.addresses(laptop, outcome)
-        screen.say(laptop.asked_of_chains)
+        for line in filter(None, (laptop.asked_of_chains if is_installed("wallets") else "", missing_line())):
+            screen.say(line)
         if beside:
             threading.Thread(target=beside, args=(laptop, screen), daemon=True).start()
         keep_up(laptop, screen)

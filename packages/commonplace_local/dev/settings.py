@@ -14,7 +14,7 @@ from commonplace.identity.principals import Tier
 from commonplace_local.cloud.template import stem
 from commonplace_local.dev.source import Source
 from commonplace_local.errors import CommandError
-from commonplace_local.extras import install_command, is_installed, require
+from commonplace_local.extras import is_installed, require
 from commonplace_local.github.git import git
 from commonplace_local.terminal import printable
 from commonplace_local.wheel_models import MINILM, RAMPART, NotFetched, WheelModel
@@ -61,8 +61,6 @@ def endpoints(template: Mapping[str, Any], given: Sequence[str], *, public: bool
 
 def asked_line(found: Mapping[str, Sequence[str]]) -> str:
     """The endpoints that are called about wallets. Hosts alone: URLs of endpoints hold keys of their providers."""
-    if not is_installed("wallets"):
-        return f"Sign-in with a wallet is disabled; to enable it: {install_command('wallets')}"
     hosts = {chain: ", ".join(urlsplit(url).hostname or "" for url in found.get(chain, ())) for chain in CHAINS}
     if not any(hosts.values()):
         return "No chain is used: roles come from --allow alone, and contract wallets cannot sign in (--chain public)"
@@ -206,8 +204,6 @@ def answers(url: str) -> bool:
 def fetch_detector() -> None:
     """The model that finds personal data; where it cannot be had, nothing is contributed, and everything else works."""
     if not is_installed("redaction"):
-        told = f"Contributions to the hive are disabled; to enable them: {install_command('redaction')}"
-        typer.echo(told, err=True)
         return
     try:
         _fetched(RAMPART)

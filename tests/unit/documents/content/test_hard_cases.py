@@ -141,7 +141,7 @@ def test_11_nulls_vanish_and_single_values_become_lists(hard_case: HardCase) -> 
 
 
 def test_12_only_the_boolean_true_publishes(hard_case: HardCase) -> None:
-    assert reason(judge(hard_case("publish-without-value"))) == "publish is not true"
+    assert reason(judge(hard_case("publish-without-value"))) == "without `publish: true`"
     for value in ('"true"', "yes", "on", "1", "1.0", "[true]", "null", "false", "TRUE!", ""):
         assert isinstance(judge(f"---\npublish: {value}\n---\n".encode()), Unpublished), value
     assert isinstance(judge(b"---\npublish: true\n---\n"), Published)

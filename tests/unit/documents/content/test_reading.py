@@ -115,7 +115,7 @@ def test_places_of_problems_count_from_the_first_line_of_the_file() -> None:
 
 def test_a_rule_at_the_top_is_not_frontmatter(hard_case: HardCase) -> None:
     assert reason(judge(hard_case("dashed-text-first"))) == "no frontmatter"
-    assert reason(judge(hard_case("empty-frontmatter"))) == "publish is not true"
+    assert reason(judge(hard_case("empty-frontmatter"))) == "without `publish: true`"
     assert reason(judge(b"----\npublish: true\n----\n")) == "no frontmatter"
     assert reason(judge(b"\n---\npublish: true\n---\n")) == "no frontmatter"
 

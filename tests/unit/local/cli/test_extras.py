@@ -9,9 +9,9 @@ import pytest
 
 from commonplace_local import extras
 from commonplace_local.cli import validate
-from commonplace_local.dev.settings import asked_line, chat_environment, fetch_detector, model_environment
+from commonplace_local.dev.settings import chat_environment, fetch_detector, model_environment
 from commonplace_local.errors import CommandError
-from commonplace_local.extras import MODULES, extra_of, install_command, is_installed
+from commonplace_local.extras import MODULES, extra_of, install_command, is_installed, missing_line
 from tests.integration.running_dev import commonplace
 from tests.unit.docs.pages import ROOT
 
@@ -55,20 +55,18 @@ def test_an_installed_program_names_what_installed_it(
     assert install_command("wallets") == command.format(here=here)
 
 
-def test_without_wallets_a_start_says_that_nobody_signs_in_with_one(monkeypatch: Monkey) -> None:
-    command = without(monkeypatch, "wallets")
-    assert asked_line({"optimism": ["https://rpc.example.org"]}).endswith(command)
+@pytest.mark.parametrize(("extra", "what"), [("wallets", "sign-in by wallet"), ("redaction", "contributed knowledge")])
+def test_a_start_says_what_is_not_installed_with_the_command(monkeypatch: Monkey, extra: str, what: str) -> None:
+    assert missing_line() == ""
+    command = without(monkeypatch, extra)
+    assert missing_line() == f"Not installed: {extra} ({what}): {command}"
 
 
-def test_without_the_redaction_nothing_is_fetched_and_a_start_says_what_that_means(
-    monkeypatch: Monkey, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = without(monkeypatch, "redaction")
+def test_without_the_redaction_nothing_is_fetched(monkeypatch: Monkey, capsys: pytest.CaptureFixture[str]) -> None:
+    without(monkeypatch, "redaction")
     monkeypatch.setattr("commonplace_local.dev.settings._fetched", lambda _: pytest.fail("fetched"))
     fetch_detector()
-    said = capsys.readouterr().err
-    assert "hive" in said
-    assert said.endswith(f"{command}\n")
+    assert capsys.readouterr().err == ""
     with pytest.raises(CommandError, match="extra `redaction`"):
         model_environment({"EMBEDDING_PROVIDER": f"onnx:{ROOT}"})
 

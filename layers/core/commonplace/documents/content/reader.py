@@ -111,9 +111,9 @@ def _held_back(file: ParsedFile, *, everything: bool) -> str | None:
     if any(value is not None and value is not False for value in values["draft"]):
         return "draft"
     if everything and not values["publish"]:
-        return "publish is not true" if diagnosis.is_private(file.frontmatter) else None
+        return "without `publish: true`" if diagnosis.is_private(file.frontmatter) else None
     if "publish" not in file.frontmatter or any(value is not True for value in values["publish"]):
-        return "publish is not true"
+        return "without `publish: true`"
     return None
 
 
