@@ -42,7 +42,7 @@ def is_timeline(title: str) -> bool:
 
 def is_timed(columns: Sequence[str]) -> bool:
     """Return whether a table with these columns says what happened when, or which versions there were."""
-    first, *rest = (*columns, "", "")
+    first, rest = "".join(columns[:1]), columns[1:]
     timed = _WORDS["timed"].fullmatch(first) and any(_WORDS["event"].fullmatch(one) for one in rest)
     return bool(timed or (_WORDS["versions"].fullmatch(first) and any(plain(one) == "date" for one in rest)))
 
@@ -68,7 +68,15 @@ def signed(text: str) -> str:
     return found.iso if found else ""
 
 
-def forms(headings: Sequence[Heading], kinds: frozenset[str], source_file: str | None, front: Sequence[Line]) -> Forms:
+def forms(
+    headings: Sequence[Heading],
+    kinds: frozenset[str],
+    source_file: str | None,
+    front: Sequence[Line],
+    *,
+    numbered: bool = False,
+) -> Forms:
+    """Return the forms of a file; where its lessons are `numbered`, its name alone makes it no single story."""
     below: dict[Heading | None, list[Heading]] = {None: []}
     above: dict[Heading, Heading | None] = {}
     path: list[Heading] = []
@@ -85,17 +93,20 @@ def forms(headings: Sequence[Heading], kinds: frozenset[str], source_file: str |
     title, tops = None, below[None]
     if len(tops) == 1 and (tops[0] in below or not is_section(tops[0].text)):
         title, tops = tops[0], below.get(tops[0], [])
-    elif tops and tops[0] not in below and not is_section(tops[0].text):
-        called = _WORDS["name"].search(tops[0].text) or _ADR.fullmatch(tops[0].text)
-        title, *tops = tops if called or _is_document(tops[1:]) else (None, *tops)
+    elif tops and tops[0] not in below and (_is_title(tops[0].text) or _is_document(tops[1:])):
+        title, *tops = tops
     own = {plain(one.text) for one in tops if is_section(one.text)}
     stories = sum((found := name(one.text, kinds)) is not None and found.leads for one in tops) if tops else 0
     told = [title.text if title else "", file.stem, *(one.rest for one in front if one.label.casefold() == "type")]
     called = any(map(_WORDS["name"].search, told)) or any(map(_WORDS["folder"].fullmatch, file.parts[-2:-1]))
     few = stories < len(own) or 2 * stories < len(tops) or not tops
-    if not few or not (_is_document(tops) or (called and not many)):
+    if not few or not (_is_document(tops) or (called and not many and not numbered)):
         return Forms()
     return Forms(_named(title, kinds, file, front, own), title.line if title else 0)
+
+
+def _is_title(text: str) -> bool:
+    return _WORDS["name"].search(text) is not None or _ADR.fullmatch(text) is not None
 
 
 def _is_own(title: str) -> bool:

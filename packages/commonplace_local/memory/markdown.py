@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 2_000_000
 """Of a file. A parser is not made for more, and no person reads as much."""
 
+MAX_FOLDS = 20
+"""Levels of `<details>` within each other; deeper ones are of the last level."""
 MAX_BROKEN = 20
 """Fences that are never closed. The file is read anew after each; behind the last of them all is code."""
 
@@ -209,7 +211,7 @@ def _below(node: "SyntaxTreeNode", quoted: bool = False) -> Iterator[Block]:
             case "blockquote":
                 yield from _below(child, quoted=True)
             case "html_block" if (mark := _FOLDED.fullmatch(child.content.strip())) and (mark[1] or folds):
-                folds += bool(mark[1])
+                folds = min(folds + bool(mark[1]), MAX_FOLDS)
                 yield Heading(level + folds, mark[1], _at(child)) if mark[1] else End(level + folds, _at(child))
                 folds -= not mark[1]
             case "html_block":

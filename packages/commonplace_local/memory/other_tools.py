@@ -86,10 +86,10 @@ def mcp_memory(_file: str, text: str, roles: tuple[Role, ...]) -> Parsed:
             case _:
                 lost.append(Unread(at, "neither a new entity nor a relation"))
     parts = []
-    for name, (at, one) in entities.items():
-        kind = str(one.get("entityType") or "")
-        said = [told for told in one["observations"] if isinstance(told, str) and told.strip()]
-        lost += [Unread(at, "an observation that is no text")] * (len(said) < len(one["observations"]))
+    for name, (at, entity) in entities.items():
+        kind = str(entity.get("entityType") or "")
+        said = [told for told in entity["observations"] if isinstance(told, str) and told.strip()]
+        lost += [Unread(at, "an observation that is no text")] * (len(said) < len(entity["observations"]))
         about = {"type": kind} if kind else {}
         summary = _seed("", roles, "summary", tags=tags((kind,)), ref=name, metadata=about)
         facts = [(at, _seed(told, roles)) for told in said]
@@ -144,10 +144,10 @@ def _thing(
         content = recap(title, "", "", (), [("Observations", [one.content for _, one in facts])])
     links = {"relations": [one for _, one in kept]} if kept else {}
     certain = DROPPED_CONFIDENCE if replaced else 1.0
-    own = {"source_file": summary.source_file, "source_story": story, "confidence": certain}
+    own: dict[str, Any] = {"source_file": summary.source_file, "source_story": story, "confidence": certain}
     seeds = [replace(summary, content=content, metadata={**summary.metadata, **told, **links}, **own)]
     for _, one in facts:
-        more = {"tags": tags((*one.tags, *summary.tags)), "metadata": {**one.metadata, **told}}
+        more: dict[str, Any] = {"tags": tags((*one.tags, *summary.tags)), "metadata": {**one.metadata, **told}}
         seeds.append(replace(one, parent_ref=summary.ref, **more, **own))
     read = [Read(at, "story", story), *(Read(line, "fact", one.content) for line, one in facts)]
     return Parsed(tuple(seeds), read=tuple(read), unread=tuple(lost))

@@ -73,8 +73,9 @@ class Outline:
         headings = [one for one in found if isinstance(one, Heading)]
         titles = [one.text for one in headings]
         kinds = numbered(titles)
-        read = forms(headings, kinds, source_file, front)
-        return cls(frozenset(_whole(found)), dict(_counted(found)), read, kinds)
+        counted = dict(_counted(found))
+        read = forms(headings, kinds, source_file, front, numbered=bool(counted))
+        return cls(frozenset(_whole(found)), counted, read, kinds)
 
     def __post_init__(self) -> None:
         if (named := self.forms.whole) is not None:

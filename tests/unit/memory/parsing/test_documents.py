@@ -105,6 +105,11 @@ def test_a_log_of_documents_is_not_one_story() -> None:
     ]
 
 
+def test_numbered_lessons_of_a_postmortem_are_stories() -> None:
+    lessons = "".join(f"### {number}. Rope {number}\nIt tore.\n" for number in range(1, 6))
+    assert len(stories(parse(f"# Harbour postmortem\n## Why\n{lessons}## Next\n- new rope\n", "postmortem.md"))) == 5
+
+
 def test_sections_that_are_underlined_are_parts_and_a_line_below_a_sentence_is_none() -> None:
     text = (
         "Gate postmortem\n===\n\nSummary\n---\nOpen.\n\nImpact\n---\n- two boats\n\nRoot cause\n---\nIt rained.\n---\n"
