@@ -60,9 +60,10 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
         f"Run {report.run}, generation {report.generation}, {report.finished_at:%Y-%m-%d %H:%M:%S} UTC",
         f"{seconds:.1f} s, {report.github_calls} GitHub calls",
         f"{counts.documents} documents: {counts.stored} stored, {counts.unchanged} unchanged, "
-        f"{counts.removed} removed; {counts.attachments} attachments",
+        f"{counts.removed} removed; {counted(counts.attachments, 'attachment', 'attachments')}",
     ]
-    lines += [f"{counted(report.pending, 'file', 'files')} pending; the next run retries them"] if report.pending else []
+    pending = counted(report.pending, "file", "files")
+    lines += [f"{pending} pending; the next run retries them"] if report.pending else []
     lines += [*_listed("Stored", report.stored), *_listed("Removed", report.removed)]
     lines += _by_reason(report, PATHS_TOLD if not verbose else len(report.skipped))
     kept = [item.path for item in report.skipped if item.kept_last_good]
