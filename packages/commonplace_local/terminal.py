@@ -41,7 +41,7 @@ class CommandList(TyperGroup):
 
 def commands(text: str | None = None, *, add_completion: bool = False, **more: Any) -> typer.Typer:
     """A parser that leaves errors to the command line. With a text it is a group, whose help shows it."""
-    more = {"cls": CommandList, "no_args_is_help": text is not None} | more
+    more = {"cls": CommandList, "no_args_is_help": text is not None, **more}
     return typer.Typer(
         help=text,
         add_completion=add_completion,

@@ -58,7 +58,7 @@ def test_once_syncs_a_clone_and_says_what_came_of_it(user: Clone) -> None:
     done = separately("dev", "--once", str(user.folder))
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^article +1$", done.stdout, re.MULTILINE)
-    assert "Shows 2 of 3 files: 1 has no `publish: true`; `commonplace why FILE` says more" in done.stdout
+    assert "Shows 2 of 3 files: 1 says `publish: false`; `commonplace why FILE` says more" in done.stdout
     assert "2 documents" in done.stdout
     assert "docs/hidden.md" not in done.stdout
     assert user.fingerprint() == before
@@ -205,7 +205,7 @@ def test_a_data_folder_that_cannot_be_one_is_refused_in_two_sentences(user: Clon
 def test_an_empty_branch_is_said_in_words(tmp_path: Path) -> None:
     done = separately("dev", "--once", str(Clone(tmp_path / "empty").folder))
     assert done.returncode == 1
-    assert "holds no files, and the repository has no commits yet: add a Markdown file" in done.stdout
+    assert "contains no files, and the repository has no commits yet: add a Markdown file" in done.stdout
 
 
 def test_a_broken_edit_is_told_beside_what_is_still_served(shared: Dev) -> None:
