@@ -240,6 +240,8 @@ def _usages(section: Section) -> Iterator[tuple[str, str]]:
         parts = _GAP.split(line.strip(), maxsplit=1)
         described = len(parts) == 2 and re.match(r"[a-z]+[ '][a-z]", parts[1])  # `npm test    run the tests`
         text = re.sub(r"^or:? ", "", " ".join((parts[0] if described else line).split()))
+        if found:  # `command | rg PATTERN`
+            text = re.sub(rf"^.* \| (?={re.escape(found[0][0].split()[0])} )", "", text)
         if not text or re.fullmatch(r"\([a-z][\w ,-]*\)", text):
             continue
         if found and re.match(r"[a-z]+ [a-z]+", text) and text.split()[0] != found[0][0].split()[0]:
@@ -272,12 +274,17 @@ def _listing(
     told: Sequence[tuple[Section, list[Row]]], usages: Sequence[str], *, all_of_it: bool
 ) -> Sequence[tuple[Section, list[Row]]]:
     """Lists of commands: those that say so, else those of names alone where the usage takes a command."""
-    told = [one for one in told if one[1]]
-    named = [one for one in told if "command" in one[0].about and not re.search("option|flag", one[0].about)]
-    chosen = [one for one in told if any(row.term.startswith("{") for row in one[1])]
+    told, shown = [one for one in told if one[1]], " ".join(usages)
+    named = [
+        one
+        for one in told
+        if ("command" in one[0].about and not re.search("option|flag", one[0].about))
+        or all(row.said and row.term.startswith(f"{one[0].about} ") for row in one[1])  # `cache clear` below `cache`
+    ]
+    chosen = [one for one in told if any(row.term[:1] == "{" and row.term.rstrip(". ") in shown for row in one[1])]
     if (named or chosen) and not all_of_it:
         return named or chosen
-    if not all_of_it and not any(map(names_commands, usages)):
+    if not all_of_it and not any(names_commands(re.sub(r"^.*\| ", "", one)) for one in usages):
         return ()
     free = [one for one in told if one[0].heading and not any(no in one[0].about for no in _NO_COMMANDS)]
     return [one for one in free if one in named or all(_NAME.fullmatch(row.term) and row.said for row in one[1])]

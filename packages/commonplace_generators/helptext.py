@@ -63,7 +63,7 @@ def below(text: str, words: Sequence[str], *, listing: bool = False) -> list[str
     """Names of the commands that a page tells of below the command whose page it is."""
     name = tuple(words)
     found = page(_named(text, name, name[0]), name, listing=listing)
-    listed = {one.name.split()[0]: None for one in found.commands if not _ALIAS_OF.fullmatch(one.summary)}
+    listed = {one.name: None for one in found.commands if not _ALIAS_OF.fullmatch(one.summary)}
     told = {one[-1]: None for one in sorted(_apart(name, found.usages, listed)) if len(one) == len(name) + 1}
     return [one for one in {**listed, **told} if one not in words[-1:]]
 
@@ -74,6 +74,11 @@ def is_about(text: str, words: Sequence[str]) -> bool:
     if found.manual and "-".join(words) not in re.findall(r"[\w.-]+", text.partition("NAME")[2][:300]):
         return False
     return not _of_above(name, found)
+
+
+def says_how(text: str, words: Sequence[str]) -> bool:
+    """Return whether a page has a usage of this command."""
+    return any(head_of(one, words) is not None for one in page(text, tuple(words)).usages)
 
 
 def is_manual(text: str) -> bool:

@@ -161,13 +161,19 @@ def merged(parameters: Iterable[Parameter]) -> list[Parameter]:
         found[first] = known.model_copy(
             update={
                 "name": f"{known.name}..." if _repeats(one) and not _repeats(known) else known.name,
-                "aliases": list(dict.fromkeys((*known.aliases, *(name for name in one.aliases if name != known.name)))),
+                "aliases": list(
+                    dict.fromkeys((*known.aliases, *(name for name in _spellings(one) if name != known.name)))
+                ),
                 "type": known.type if known.type not in _GUESSED else one.type or known.type,
                 "description": known.description or one.description,
             }
         )
         spelt |= dict.fromkeys((first, *names), first)
     return list(found.values())
+
+
+def _spellings(one: Parameter) -> list[str]:
+    return [one.name, *one.aliases] if one.place == "option" else one.aliases
 
 
 def _repeats(one: Parameter) -> bool:

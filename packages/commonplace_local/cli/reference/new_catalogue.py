@@ -149,7 +149,7 @@ def _by_tags(folder: Path, item: dict[str, Any]) -> list[dict[str, Any]]:
         groups = [one for one in groups if not one & tags] + [tags.union(*(one for one in groups if one & tags))]
     if len(every) <= MAX_TOGETHER or len(groups) < 2:
         return [item]
-    items = []
+    items: list[dict[str, Any]] = []
     named = sorted(map(sorted, groups))
     size = -(-len(named) // MAX_SPLIT)
     for at in range(0, len(named), size):

@@ -279,7 +279,7 @@ class _Asked:
     """What a list has, and the program says to be no command of it."""
     short: bool = False
     """Whether its help says that `-h` asks for it too: where `--help` opens the manual, that says more of options."""
-    by_help: Sequence[str] = ()
+    by_help: str = ""
     """How the help of a command is asked for where it has no `--help`: `help` before its words, or behind them."""
 
     def all(self, depth: int, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class _Asked:
         ways = (
             [f"{root} {self.ask}"] if self.ask else [f"{root} --help", f"{root} help", f"man {'-'.join(self.called)}"]
         )
-        self._say(f"{root}: 1 program is asked for its help: {', '.join(f'`{one}`' for one in ways)}.")
+        self._say(f"{root} is asked for its help: {', '.join(f'`{one}`' for one in ways)}.")
         lists: dict[str, str] = {}
         denied: list[str] = []
         unasked: list[str] = []
@@ -316,11 +316,14 @@ class _Asked:
                     further = [each for each in dict.fromkeys(listed) if each not in names]
                     doubtful |= {" ".join([*one, each]) for each in further}
                     names += further
-                following += [[*one, each] for each in names] if not again else []
+                following += [[*one, *each.split()] for each in names] if not again else []
             level = following if step < depth else []
             if level:
                 shown = ", ".join(" ".join(one[len(self.called) :]) for one in level)
-                self._say(f"{root}: {len(level)} commands are asked for their help: {shown}.")
+                those = (
+                    "1 command is asked for its" if len(level) == 1 else f"{len(level)} commands are asked for their"
+                )
+                self._say(f"{root}: {those} help: {shown}.")
         if not self.pages:
             hint = "Save its help as a text and name that: --from help=FILE.txt"
             raise CommandError(f"{root} printed no help.", hint)
@@ -329,7 +332,7 @@ class _Asked:
 
     def _read(self, one: list[str], *, doubtful: bool) -> bool | None:
         """Store the page of a command, and those that belong to it. None if it has none, True if another has it too."""
-        from commonplace_generators.helptext import is_about, is_manual, is_poor
+        from commonplace_generators.helptext import is_about, is_manual, is_poor, says_how
 
         name, sub, manual = " ".join(one), one[len(self.called) :], "-".join(one)
         above = [
@@ -344,13 +347,14 @@ class _Asked:
                 return
             tried.append(way)
             status, page = self._page(way)
-            foreign = doubtful and not re.search(rf"(?<![\w-]){self.called[0]} |{manual}", page)
+            named = re.search(rf"(?<![\w-]){self.called[0]} |{manual}", page) or says_how(page, one)
+            foreign = doubtful and not named
             helps = status == 0 or _SAYS_HOW.search(page) is not None
             about = not sub or (not foreign and page not in above and is_about(page, one))
             if page.strip() and helps and about:
                 found.append(page)
             elif page not in above:
-                failed.append(page)
+                failed.append(page if status != 0 else "")
 
         ask([*sub, self.ask] if self.ask and self.ask != "help" else ["help", *sub] if self.ask else [*sub, "--help"])
         for way in () if self.ask else pointed("\n".join((*found, *failed)), one, self.called):
@@ -359,7 +363,7 @@ class _Asked:
         if sub and found and self.short and is_manual(found[0]):
             ask([*sub, "-h"])
         if not self.ask and not found:
-            for way in (["help", *sub], [*sub, "help"]) if not sub else self.by_help and (self._by_help(sub),):
+            for way in [["help"]] if not sub else [self._by_help(sub)] if self.by_help else []:
                 ask(way)
         if not self.ask and (not sub or all(is_poor(page, one) for page in found)):
             found += [said for said in (self._manual(manual),) if said and said not in found]
@@ -368,9 +372,9 @@ class _Asked:
             self.short = re.search(r"-h\s?[|,/]\s?--help\b", text) is not None
             behind = re.search(rf"{re.escape(self.called[0])} <?\w*command\w*>? help\b", text)
             before = re.search(rf"{re.escape(self.called[0])} help\b", text)
-            self.by_help = ("behind",) if behind else ("before",) if before else ()
+            self.by_help = "behind" if behind else "before" if before else ""
         if not found:
-            if doubtful and (any(map(_REFUSED.search, failed)) or not failed):
+            if doubtful and (any(map(_REFUSED.search, failed)) or not any(failed)):
                 self.refused.add(name)
             return None
         again = found[0] in self.pages.values()
@@ -380,7 +384,7 @@ class _Asked:
         return again
 
     def _by_help(self, sub: list[str]) -> list[str]:
-        return [*sub, "help"] if "behind" in self.by_help else ["help", *sub]
+        return [*sub, "help"] if self.by_help == "behind" else ["help", *sub]
 
     def _all_of(self, name: str) -> list[str]:
         return [self.pages[name], *self.more.get(name, ())]
@@ -392,8 +396,11 @@ class _Asked:
             return [given.split()] if isinstance(given, str) and given else []
         text = "\n".join(self._all_of(" ".join(self.called)))
         rows = re.findall(r"^\s+(--list(?:-commands)?)\s\s+.*commands", text, re.MULTILINE)
-        ways = [*pointed(text, self.called, self.called), *([one] for one in rows)]
-        return [list(way) for way in dict.fromkeys(tuple(way) for way in ways if _LISTS.intersection(way))]
+        lists = re.search(
+            rf"\blists?\b[^\n]{{0,30}}\bcommands\b[^\n]*\n\s*{' '.join(self.called)} list$", text, re.MULTILINE
+        )
+        ways = [*pointed(text, self.called, self.called), *([one] for one in rows), *([["list"]] if lists else [])]
+        return [list(way) for way in dict.fromkeys(tuple(way) for way in ways if (_LISTS | {"list"}).intersection(way))]
 
     def _manual(self, name: str) -> str:
         """The manual page of a command; nothing where there is none, or man is not installed."""

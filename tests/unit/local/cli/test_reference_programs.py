@@ -333,3 +333,52 @@ def test_what_is_said_of_an_option_is_cut_to_what_a_catalogue_holds() -> None:
 
     assert [one.entry.id for one in found.entries] == ["cmd-kit-run"]
     assert found.errors == ()
+
+
+ROPE = """#!{python}
+import os, pathlib, sys
+words = sys.argv[1:]
+with open({log!r}, "a") as log:
+    print(*words, os.listdir("."), os.listdir(os.environ["HOME"]), sys.stdin.read(), sep="|", file=log)
+pages = {{
+    "help": "Rope holds.\\n\\nUsage:\\n\\trope <command>\\n\\nThe commands are:\\n\\n\\tknot        tie it\\n\\n"
+    "Use \\"rope help <command>\\" for more.\\n",
+    "help knot": "usage: rope knot [-t] <end>\\n\\nTies it.\\n",
+}}
+said = pages.get(" ".join(words))
+print(said if said else "rope: unknown command. Run 'rope help " + words[0].strip("-help") + "' for usage. Home: " + os.environ["HOME"])
+sys.exit(0 if said else 2)
+"""
+
+
+def test_a_program_is_asked_with_nothing_of_ones_own_and_what_is_asked_is_printed_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, rope = tmp_path / "log", tmp_path / "rope"
+    rope.write_text(ROPE.format(python=sys.executable, log=str(log)))
+    rope.chmod(0o755)
+    raw = raw_of("help", "./rope", folder=tmp_path, options={"depth": 1})
+    asked = [line.split("|") for line in log.read_text().splitlines()]
+    assert [" ".join(line[:-3]) for line in asked] == ["--help", "help", "knot --help", "help knot"]
+    assert all(line[-3:] == ["[]", "[]", ""] for line in asked)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].strip() == "rope is asked for its help: `rope --help`, `rope help`, `man rope`."
+    assert said[1].strip() == "rope: 1 command is asked for its help: knot."
+    found = plan.generate("help", raw, source="rope", options={})
+    assert [(one.name, one.syntax, one.summary) for one in found.entries] == [
+        ("rope knot", "rope knot [-t] <end>", "Ties it.")
+    ]
+    assert str(tmp_path) not in raw.decode() and "commonplace-" not in raw.decode()
+
+
+@pytest.mark.parametrize(
+    ("page", "ways"),
+    [
+        ("See 'git help add' and 'git help -a'.", [["help", "add"], ["help", "-a"]]),
+        ('Use "--help all" for all; "--help category" for some.', [["add", "--help", "all"]]),
+        ("Run `git push --force`, 'git add .' or 'rm --help'.", []),
+        ("Use \u201cgit options\u201d.", [["options"]]),
+    ],
+)
+def test_a_page_leads_to_further_help_and_to_nothing_else(page: str, ways: list[list[str]]) -> None:
+    assert programs.pointed(page, ["git", "add"], ["git"]) == ways
