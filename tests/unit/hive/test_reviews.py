@@ -309,6 +309,7 @@ def test_patterns_that_are_none_are_named(checked: Reviews) -> None:
         (Rules(patterns=tuple(f"p{n}" for n in range(51))), "at most 50 patterns"),
         (Rules(allowed=tuple(f"t{n}" for n in range(501))), "at most 500 texts"),
         (Rules(patterns=("x" * 201,)), "1 to 200 characters"),
+        (Rules(allowed=("Acme", "a")), "One letter"),
         (Rules(allowed=(" ",)), "1 to 200 characters"),
     ],
 )
@@ -382,3 +383,9 @@ def test_words_take_the_place_of_a_placeholder(world: FakeHive) -> None:
             world.reviews.fill(MO, id, "NAME", 1, words)
     with pytest.raises(InvalidInput):
         world.reviews.fill(MO, id, "NAME", 2, "somebody")
+
+
+def test_passage_of_one_letter_is_refused(world: FakeHive) -> None:
+    id = contribute(world)
+    with pytest.raises(InvalidInput, match="one letter"):
+        world.reviews.mask(MO, id, "e")

@@ -503,3 +503,10 @@ def test_what_is_not_true_any_more_is_found_as_of_before(world: FakeHive) -> Non
     world.reviews.invalidate(REVIEWER, id, None)
     assert found(None) == [id]
     assert world.hive.fetch(OTTER, id).contribution.expired_at is None
+
+
+def test_no_rule_approves_a_language_whose_orders_are_not_known(world: FakeHive) -> None:
+    ruled(world, AutoApproval(id="r1", agent="otter"))
+    known = contribute(world, "Wait for the index before the test reads from it, since it is built late.")
+    unknown = contribute(world, "Odota indeksin valmistumista ennen testin lukemista, koska rakentaminen kestää kauan.")
+    assert (known.status, unknown.status) == ("approved", "pending")

@@ -16,6 +16,7 @@ from commonplace.kernel.errors import InvalidInput, Unavailable
 from commonplace.redaction.client import ATTEMPTS, CONNECT_SECONDS, READ_SECONDS, LambdaRedactor, redactor
 from commonplace.redaction.function import MAX_FIELDS, MAX_TEXT_BYTES, RedactFunction
 from commonplace.redaction.model import Policy
+from commonplace.redaction.pipeline import Pipeline
 from commonplace.redaction.ports import Survived
 from commonplace.redaction.settings import RedactionSettings
 from tests.fakes.lambda_context import CONTEXT
@@ -63,6 +64,12 @@ def test_what_stays_is_told_as_such_and_what_is_malformed_too(client: LambdaReda
 def test_patterns_are_judged_one_by_one(client: LambdaRedactor) -> None:
     assert client.invalid_patterns(["a+", "(", "b"]) == {"(": "missing )"}
     assert client.invalid_patterns([]) == {}
+
+
+@pytest.mark.parametrize("pattern", [".*", ".", r"\w+", "[a-z]+", r"\S", "e", r"(?i)THE|[a-m]", r"\b\w{2,}\b"])
+def test_pattern_that_would_mask_ordinary_text_is_named(pattern: str) -> None:
+    client = LambdaRedactor(InvokedHere(RedactFunction(Pipeline())), ARN)
+    assert "of an ordinary text" in client.invalid_patterns([pattern, r"CUST-\d{6}"])[pattern]
 
 
 @pytest.mark.parametrize(

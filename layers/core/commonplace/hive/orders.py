@@ -9,13 +9,17 @@ import base64
 import binascii
 import codecs
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from html import unescape
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from commonplace.hive.model import Mark
+from commonplace.redaction.vocabulary import COMMON, TECHNICAL
 
 SENTENCES = {
     "override": "Tells an agent to set its instructions aside, or to take others.",
@@ -36,7 +40,7 @@ SENTENCES = {
 
 def orders(text: str) -> Sequence[Mark]:
     """What in a text contains instructions to agents, or hides, in order; marks of one code do not overlap."""
-    found = [*_hidden(text), *_written(text), *_encoded(text)]
+    found = [*_hidden(text), *_written(text), *_by_words(text), *_encoded(text)]
     marks: list[Mark] = []
     last: dict[str, int] = {}
     for start, end, code in sorted(set(found)):
@@ -62,6 +66,65 @@ def _rules() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 _RULES = list(_rules())
+
+_WORDS_OF: dict[str, dict[str, Any]] = tomllib.loads(
+    unicodedata.normalize("NFKC", Path(__file__).with_name("order_words.toml").read_text("utf-8"))
+)
+"""By language: the words by which it is known, and verbs and objects of orders by the code of their mark."""
+_SENTENCE = re.compile(r"[.。।!?\n]")
+REACH = 60  # Characters between the verb of an order and its object
+
+
+def _grid(forms: str, unless: str = "") -> re.Pattern[str]:
+    """Return words, divided by `|`, as a pattern: they end where a word does in scripts with spaces."""
+    each = [
+        re.escape(one).replace(r"\ ", r"\s+") for one in sorted(_as_read(forms)[0].split("|"), key=len, reverse=True)
+    ]
+    whole = rf"\b(?:{'|'.join(each)})\b" if forms[0].isascii() else "|".join(each)
+    return re.compile(rf"(?:{whole})(?![ \t]+(?:{unless})\b)" if unless else whole, re.IGNORECASE)
+
+
+@cache
+def _grids() -> list[tuple[str, re.Pattern[str], re.Pattern[str]]]:
+    """Return the code of each intent in each language, and how its verbs and its objects are found."""
+    return [
+        (code, _grid(words["verbs"]), _grid(words["objects"], words.get("unless", "")))
+        for language in _WORDS_OF.values()
+        for code, words in language.items()
+        if code != "known"
+    ]
+
+
+def covered(text: str) -> bool:
+    """Return whether every passage is in a language whose orders are known; code and addresses are in none."""
+    prose = _URL.sub(" ", _CODE.sub(" ", text))
+    plain, _ = _as_read(prose)
+    if _OTHER_SCRIPTS.search(plain):
+        return False
+    for passage in re.split(r"\n\s*\n|\n\W*[-*#|>]", plain):
+        words = _SPACED.findall(passage.casefold())
+        share = max(sum(map(known.__contains__, words)) for known in _known()) / max(len(words), 1)
+        if len(words) > 3 and share < LEAST_KNOWN:
+            return False
+    return True
+
+
+LEAST_KNOWN = 0.2  # The part of a passage's words that a language has to know
+_URL = re.compile(r"(?:https?://|www\.)\S+")
+_SPACED = re.compile(r"(?<![\w/.])[a-z\u00c0-\u024f\u0400-\u04ff]{1,30}(?![\w/])")
+# Scripts of languages without marks; letters of Persian and Urdu among Arabic ones.
+_OTHER_SCRIPTS = re.compile(
+    "[\u0370-\u03ff\u0530-\u05ff\u067e\u0686\u0698\u06a9\u06af\u06cc\u06d2\u0700-\u08ff\u0980-\u10ff\u1200-\u13ff\u1780-\u18af]{2}"
+    "|(?:[\u067e\u0686\u0698\u06a9\u06af\u06cc\u06d2][^.]{0,40}?){3}"
+)
+
+
+@cache
+def _known() -> list[frozenset[str]]:
+    """Return the words of each language; of English those that begin sentences as well, and names of products."""
+    known = {name: frozenset(words["known"].split()) for name, words in _WORDS_OF.items() if words["known"]}
+    return [*known.values(), known["en"] | COMMON | TECHNICAL]
+
 
 _CODE = re.compile(r"(?ms)^(?P<f>```|~~~)[^\n]*\n.*?^(?P=f)|`[^`\n]+`")
 _TOKEN_ALONE = re.compile(r"`[^`\n]+`")
@@ -125,6 +188,20 @@ def _written(text: str) -> Iterator[_Found]:
         ):
             yield places[run.start()], places[run.end() - 1] + 1, "disguise"
             yield places[run.start()], places[run.end() - 1] + 1, "override"
+
+
+def _by_words(text: str) -> Iterator[_Found]:
+    """Yield the orders that a verb and its object give in any language that is known."""
+    plain, places = _as_read(text)
+    for code, verbs, objects in _grids():
+        for found in objects.finditer(plain):
+            # Verb and object in one sentence, in either order, with no more than a few words between them.
+            before = _SENTENCE.split(plain[max(0, found.start() - REACH) : found.start()])[-1]
+            after = _SENTENCE.split(plain[found.end() : found.end() + REACH])[0]
+            if verb := verbs.search(before) or verbs.search(after):
+                start = found.start() - len(before) + verb.start() if verb.string is before else found.start()
+                end = found.end() + verb.end() if verb.string is after else found.end()
+                yield places[start], places[end - 1] + 1, code
 
 
 def _as_read(text: str) -> tuple[str, Sequence[int]]:
@@ -194,7 +271,7 @@ def _hidden(text: str) -> Iterator[_Found]:
     for match in _UNSEEN_STYLE.finditer(prose):
         yield *match.span(), "hidden-text"
     for match in _COMMENT.finditer(prose):
-        if _TOLD.search(match[1]) or any(True for _ in _written(match[1])):
+        if _TOLD.search(match[1]) or any(True for _ in (*_written(match[1]), *_by_words(match[1]))):
             yield *match.span(), "hidden-text"
 
 
@@ -234,4 +311,6 @@ def _decoded(blob: str) -> Iterator[str]:
 
 
 def _gives_orders(told: str) -> bool:
-    return any(True for _ in _written(told)) or bool(re.search(r"\b(?:curl|wget)\b.{0,80}https?://|rm -rf", told))
+    return any(True for _ in (*_written(told), *_by_words(told))) or bool(
+        re.search(r"\b(?:curl|wget)\b.{0,80}https?://|rm -rf", told)
+    )

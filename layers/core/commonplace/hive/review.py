@@ -113,6 +113,8 @@ class Reviews:
         """
         was = self._pending(author, id)
         passage = passage.replace("\r\n", "\n").strip()
+        if len(passage) == 1 and passage.isascii():
+            raise InvalidInput("A passage of one letter would be masked in every word.", hint="Copy all of the datum.")
         fields = (was.content, *was.tags, *filter(None, (was.framework, was.language, was.version, was.run_id)))
         found = sum(field.count(passage) for field in fields) if passage else 0
         if not found:
@@ -335,13 +337,15 @@ def _check_rules(rules: Rules) -> None:
     for field in ("patterns", "allowed"):
         if not all(0 < len(text.strip()) <= MAX_PATTERN_CHARACTERS for text in getattr(rules, field)):
             raise InvalidInput(f"Patterns and texts have 1 to {MAX_PATTERN_CHARACTERS} characters.", field=field)
+    if any(len(text.strip()) == 1 and text.strip().isascii() for text in rules.allowed):
+        raise InvalidInput("One letter stands in every text.", hint="Write the whole word.", field="allowed")
 
 
 def _invalid(patterns: Mapping[str, str]) -> InvalidInput:
     told = "; ".join(f"{pattern}: {why}" for pattern, why in patterns.items())
     return InvalidInput(
         f"These patterns are not valid: {told}."[:1_000],
-        hint="Patterns are regular expressions of RE2, which has no look-around and no back references.",
+        hint="Patterns are regular expressions of RE2 for certain data, such as CUST-[0-9]{6}: no look-around, no `.*`.",
         patterns=dict(patterns),
         field="patterns",
     )

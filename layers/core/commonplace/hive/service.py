@@ -325,8 +325,9 @@ class Hive:
 
 
 def approving(rules: Rules, contribution: Contribution) -> AutoApproval | None:
-    """The first rule that approves it: never what contains instructions, or resembles what is there."""
-    if contribution.marks or contribution.near or contribution.replaces:
+    """The first rule that approves it: never what contains instructions, is in a language without marks, or resembles
+    what is there."""
+    if contribution.marks or contribution.near or contribution.replaces or not orders.covered(contribution.content):
         return None
     return next(
         (
