@@ -345,7 +345,7 @@ def _invalid(patterns: Mapping[str, str]) -> InvalidInput:
     told = "; ".join(f"{pattern}: {why}" for pattern, why in patterns.items())
     return InvalidInput(
         f"These patterns are not valid: {told}."[:1_000],
-        hint="Patterns are regular expressions of RE2 for certain data, such as CUST-[0-9]{6}: no look-around, no `.*`.",
+        hint="Patterns are regular expressions of RE2 for certain data, such as CUST-[0-9]{6}, without look-around.",
         patterns=dict(patterns),
         field="patterns",
     )

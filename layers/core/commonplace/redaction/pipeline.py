@@ -12,7 +12,6 @@ from itertools import accumulate, combinations
 from typing import Any, Literal
 
 from commonplace.kernel.errors import InvalidInput
-from commonplace.redaction.given_names import FORMS as GIVEN
 from commonplace.redaction.given_names import NO_PERSON, folded, given_names
 from commonplace.redaction.model import KINDS, Kind, Policy, Redacted, Span
 from commonplace.redaction.ports import Detector, Survived
@@ -335,12 +334,9 @@ def _persons(field: _Field, text: str, spans: Iterable[Span]) -> Iterator[Span]:
         known = span.kind != "NAME" or any(folded(word) in given_names() for word in words)
         by_model, lone = span.origin == "model", len(words) == 1
         is_step = by_model and _STEP.search(text[max(0, span.start - 40) : span.start])
-        is_word = (
-            by_model and text[span.start : span.end].islower() and not GIVEN.spoken_to.search(text[: span.start][-30:])
-        )
         following = re.match(r" ([^\W\d_a-z][^\W_]*)", text[span.end : span.end + 30])
         is_thing = by_model and following and following[1].casefold() in NO_PERSON
-        if not is_thing and (known or not (lone and (words[0] in field.things or is_step or is_word))):
+        if not is_thing and (known or not (lone and (words[0] in field.things or is_step))):
             yield span
 
 
