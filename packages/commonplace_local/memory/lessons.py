@@ -213,11 +213,13 @@ class _Reader:
         """Take items that are fields of one record: together they are one lesson."""
         self.last = None
         self.outline.begin_lesson(tuple(one.first for one in items))
-        told = [one for one in items if not is_bookkeeping(one.first.label)] or items
+        story = self.place.story
+        told = [one for one in items if not (story and is_bookkeeping(one.first.label))]
         for one in items:
-            if self.place.story and one not in told:
-                self.field(one.first, self.place.story)
-        self.fact("\n".join(one.text for one in (told if self.place.story else items)), items[0].line)
+            if story and is_bookkeeping(one.first.label):
+                self.field(one.first, story)
+        if told:
+            self.fact("\n".join(one.text for one in told), items[0].line)
 
     def row(self, row: Row) -> None:
         self.last = None

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ def of_heading(text: str) -> Category | None:
     return next((one for at in sorted(begins) for one in CATEGORIES if one.headings.match(words, at)), None)
 
 
+@lru_cache(maxsize=1024)
 def polarity(text: str) -> str:
     """Return `went-well` or `went-wrong` where a heading says one of them; empty for neither, and for both."""
     found = [name for name, words in _POLARITY.items() if words.search(text)]
