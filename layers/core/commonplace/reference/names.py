@@ -17,6 +17,8 @@ _NO_SUBCOMMAND = frozenset("@/='\"<>{}[]")
 _SKIPPED = frozenset({"-", "--", "...", "…", "|", "\\"})
 _OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "2>&1"})
 _REDIRECTS = frozenset({">", ">>", "<", "2>"})
+_WITHIN = re.compile(r"\$\([^()]*\)")
+"""Another command, whose output is a value."""
 _ASSIGNED = re.compile(r"[A-Z_][A-Z0-9_]*=")
 
 END = "--"
@@ -36,7 +38,7 @@ def tokens(line: str) -> list[str]:
 def command_tokens(line: str) -> list[str]:
     """Return those of one command: what a shell would run after it, and with which rights, is not of it."""
     found: list[str] = []
-    parts = iter(_TOKEN.findall(line))
+    parts = iter(_TOKEN.findall(_WITHIN.sub("$", line)))
     for token in takewhile(lambda token: token not in _OPERATORS - _REDIRECTS, parts):
         if token in _REDIRECTS:
             token = next(parts, "")  # noqa: PLW2901 - the file
