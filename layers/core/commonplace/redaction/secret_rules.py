@@ -195,7 +195,9 @@ def _is_key(name: re.Match[str], value: str, _how: str, _after: str) -> bool:
             and _entropy(value) > 2.5
             and not re.fullmatch(r"[\d.,_]+\w{0,3}", value)
         )
-    return _is_random(value) and (not FORMS.any_key.fullmatch(said) or len(value) > 15)
+    return _is_random(value) and (
+        not FORMS.any_key.fullmatch(said) or (len(value) > 15 and any(map(str.isdigit, value)))
+    )
 
 
 def _chain_keys(text: str) -> Iterator[Span]:
