@@ -116,8 +116,7 @@ def _named(text: str) -> Iterator[Span]:
                 yield span
                 break
     for found in FORMS.reversed.finditer(text):
-        name = _NAME.match(text, found.end())
-        if name and (span := _value(text, name, "said", found)):
+        if (after := _NAME.match(text, found.end())) and (span := _value(text, after, "said", found)):
             yield span
 
 
