@@ -166,7 +166,7 @@ def test_a_fresh_standing_reads_the_hats_anew() -> None:
         ("{", "JSON object"),
         ('{"hat": {}}', "JSON object"),
         ('{"hats": []}', "hats must be an object"),
-        ('{"hats": {"30..1": {}}}', "no hat"),
+        ('{"hats": {"30..1": {}}}', "is not a hat"),
         ('{"hats": {"30.3.1": "member"}}', "must be an object"),
         ('{"hats": {"30.3.1": {"tier": "admin"}}}', "tier must be one of"),
         ('{"hats": {"30.3.1": {"level": 1}}}', "must be an object"),

@@ -49,7 +49,7 @@ def entry_of(draft: Draft) -> Entry | None:
         fields.findings.warning("unknown-field", message, _known_field(name[:60]), fields.where(name))
     content = draft.body if draft.body is not None else fields.block("content", bounds.MAX_CONTENT_BYTES)
     if draft.body is not None and not fields.absent("content"):
-        fields.invalid("content", "stands beside a text", "The text below the frontmatter is the content.")
+        fields.invalid("content", "is given beside a text", "The text below the frontmatter is the content.")
     if len((draft.body or "").encode()) > bounds.MAX_CONTENT_BYTES:
         message = f"The text is larger than {bounds.MAX_CONTENT_BYTES:,} bytes."
         fields.findings.error("invalid-field", message, "Cut it into several entries.", fields.at.on(draft.body_line))
