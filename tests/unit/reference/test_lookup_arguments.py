@@ -288,11 +288,9 @@ PARTIAL = lookup(
 
 def _unlisted(line: str) -> tuple[str, list[str], list[str]] | None:
     hit = PARTIAL.command(line).hit
-    return hit and (
-        hit.entry.called,
-        [one.name for one in hit.unlisted],
-        [one.name for one in hit.unknown_options],
-    )
+    if hit is None:
+        return None
+    return hit.entry.called, [one.name for one in hit.unlisted], [one.name for one in hit.unknown_options]
 
 
 @pytest.mark.parametrize(

@@ -346,7 +346,7 @@ pages = {{
     "help knot": "usage: rope knot [-t] <end>\\n\\nTies it.\\n",
 }}
 said = pages.get(" ".join(words))
-unknown = "rope: unknown command. Run 'rope help " + words[0].strip("-help") + "' for usage. Home: " + os.environ["HOME"]
+unknown = f"rope: unknown. Run 'rope help {{words[0].strip('-help')}}' for usage. Home: " + os.environ["HOME"]
 print(said if said else unknown)
 sys.exit(0 if said else 2)
 """
