@@ -31,6 +31,8 @@ from commonplace_local.cloud.shared import SEPARATOR
 MAX_PAYLOAD_BYTES = 6_291_456  # synchronous, both ways (AWS Lambda quotas)
 
 BOOTSTRAP, SHARED = Path(__file__).with_name("bootstrap.py"), Path(__file__).with_name("shared.py")
+ANSWER_SECONDS = 5.0
+"""A shared process in which a call took too long has so long to show that the others can go on."""
 IDLE_SECONDS = 120.0
 """A process that works ends after so long without a call."""
 INIT_SECONDS = 60.0  # AWS allows 10; a laptop that starts several processes at once needs longer
@@ -210,7 +212,7 @@ class SharedProcess:
         self._environments: dict[str, tuple[Worker, subprocess.Popen[bytes]]] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._watchers: list[threading.Thread] = []
-        self._ended = threading.Event()
+        self._ended, self._answered = threading.Event(), threading.Event()
 
     def start(self, worker: "Worker", variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Start an environment, and the process where there is none. Return the process."""
@@ -235,6 +237,17 @@ class SharedProcess:
         with self._lock:
             self._environments.pop(worker.id, None)
 
+    def check(self, process: subprocess.Popen[bytes]) -> None:
+        """End the process unless it answers: a call that never lets go of the interpreter stops all the others."""
+        self._answered.clear()
+        with suppress(OSError, ValueError), self._lock:
+            assert process.stdin is not None  # noqa: S101  asked for a pipe
+            process.stdin.write(b"null\n")
+            process.stdin.flush()
+        if not self._answered.wait(ANSWER_SECONDS):
+            self._log(f"did not answer within {ANSWER_SECONDS:g} s")
+            _kill(process)
+
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None  # noqa: S101  asked for a pipe
         if self._ends:
@@ -242,6 +255,9 @@ class SharedProcess:
         with process.stdout as stream:
             for line in stream:
                 environment, found, text = line.decode(errors="replace").rstrip("\n").partition(SEPARATOR)
+                if found and not environment and not text:
+                    self._answered.set()
+                    continue
                 worker, _ = self._environments.get(environment, (None, None))
                 (worker.log if worker else self._log)(text if found else environment)
         status = process.wait()
@@ -327,7 +343,7 @@ class Worker:
         # Before the process, which may ask for its first call at once.
         self._impatience = threading.Timer(INIT_SECONDS, self._give_up)
         self._impatience.daemon = True
-        self._api = runtime_api(self, variables["AWS_ACCESS_KEY_ID"])
+        self._api = runtime_api(self, variables["AWS_ACCESS_KEY_ID"] + (self.id if shared else ""))
         self._api.start()
         self._threads: tuple[threading.Thread, ...] = ()
         self._impatience.start()
@@ -360,6 +376,8 @@ class Worker:
             "PYTHONUNBUFFERED": "1",
             "PYTHONPATH": os.pathsep.join(map(str, function.path)),
         }
+        if self._shared is not None:
+            own["COMMONPLACE_ENVIRONMENT"] = self.id
         if function.log_level:
             own["AWS_LAMBDA_LOG_LEVEL"] = function.log_level
         return {**function.variables, **variables, **own}
@@ -396,6 +414,8 @@ class Worker:
         if call.finish(platform_error("Sandbox.Timedout", told)):
             self.log(f"{call.id} timed out after {self.function.timeout_seconds:g} s")
             self.kill()
+            if self._shared is not None:
+                self._shared.check(self.process)
 
     def init_failed(self, body: bytes) -> None:
         self.lost = self.explained = True
@@ -407,6 +427,8 @@ class Worker:
         if not self.ready:
             self.log(f"did not become ready within {INIT_SECONDS:g} s")
             self.kill()
+            if self._shared is not None:
+                self._shared.check(self.process)
 
     def _read_log(self) -> None:
         assert self.process.stdout is not None  # noqa: S101  asked for a pipe

@@ -161,10 +161,19 @@ def serve(environment: str, folder: Path, handler: str, variables: dict[str, str
         with suppress(OSError, http.client.HTTPException):  # the host ends the environment when it hears of it
             client.post_init_error(error)
         return
+
+    def guarded(event: Any, context: Any) -> Any:
+        try:
+            return function(event, context)
+        except Exception:
+            raise
+        except BaseException as raised:  # in a process of its own it would end that
+            raise SystemError(f"{type(raised).__name__}: {raised}") from raised
+
     with suppress(RuntimeError, OSError, http.client.HTTPException):  # nobody waits for this environment any more
         if WRAPPER in variables:
             streams: Any = importlib.import_module("commonplace.web.stream_runtime")
-            agent = f"{streams.AGENT} {variables['AWS_ACCESS_KEY_ID']}"
+            agent = f"{streams.AGENT} {variables['AWS_ACCESS_KEY_ID']}{environment}"
             runtime = streams.Runtime(variables["AWS_LAMBDA_RUNTIME_API"], agent)
             while True:
                 runtime.serve(function)
@@ -172,7 +181,7 @@ def serve(environment: str, folder: Path, handler: str, variables: dict[str, str
             asked = client.wait_next_invocation()
             bootstrap.handle_event_request(
                 client,
-                function,
+                guarded,
                 asked.invoke_id,
                 asked.event_body,
                 asked.content_type,
@@ -208,6 +217,9 @@ def main() -> None:
     bootstrap._setup_logging(bootstrap.LogFormat.TEXT, None, bootstrap.StandardLogSink())
     for line in orders:
         order = json.loads(line)
+        if order is None:
+            print()  # the host asks whether anything else can run
+            continue
         arguments = (order["id"], Path(order["folder"]), order["handler"], order["variables"])
         threading.Thread(target=serve, args=arguments, name=order["id"], daemon=True).start()
     os._exit(1)

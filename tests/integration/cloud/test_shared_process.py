@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from commonplace_local.cloud.environment import worker_variables
@@ -79,6 +80,28 @@ def test_a_call_past_its_time_fails_alone(host: LambdaHost) -> None:
     assert answer(host, "hasty", do="loop") == "Sandbox.Timedout"
     assert answer(host, "hasty", text="again") == {"text": "again"}
     assert answer(host, "one", do="pid") == before
+
+
+def test_a_call_that_holds_the_interpreter_costs_the_others_seconds(host: LambdaHost) -> None:
+    before = answer(host, "one", do="pid")
+    assert answer(host, "hasty", do="hold") == "Sandbox.Timedout"
+    assert answer(host, "one", text="meanwhile") in ("Runtime.ExitError", {"text": "meanwhile"})
+    assert answer(host, "one", text="again") == {"text": "again"}
+    assert answer(host, "one", do="pid") != before
+
+
+def test_a_handler_that_exits_fails_its_call_at_once(host: LambdaHost) -> None:
+    before = answer(host, "two", do="pid")
+    assert answer(host, "one", do="leave", why="no") == "SystemError"
+    assert answer(host, "two", do="pid") == before
+
+
+def test_an_environment_answers_the_calls_of_its_own_api_alone(host: LambdaHost) -> None:
+    variables = answer(host, "one", do="environment")
+    url = f"http://{variables['AWS_LAMBDA_RUNTIME_API']}/2018-06-01/runtime/invocation/next"
+    agent = f"aws-lambda-python {variables['AWS_ACCESS_KEY_ID']}"
+    for end in ("", answer(host, "two", do="environment")["COMMONPLACE_ENVIRONMENT"]):
+        assert httpx.get(url, headers={"User-Agent": agent + end}, trust_env=False).status_code == 403
 
 
 def test_a_process_that_dies_fails_its_calls_and_starts_again_with_the_next(host: LambdaHost) -> None:

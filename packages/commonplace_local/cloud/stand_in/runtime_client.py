@@ -28,7 +28,8 @@ def _call(
     if api not in _connections:
         _connections[api] = http.client.HTTPConnection(api)  # without a timeout: the next event may come in hours
     connection = _connections[api]
-    headers = {"User-Agent": _agents[0], **({"Content-Type": content_type} if content_type else {})}
+    agent = _agents[0] + os.environ.get("COMMONPLACE_ENVIRONMENT", "")  # of one that shares its process
+    headers = {"User-Agent": agent, **({"Content-Type": content_type} if content_type else {})}
     try:
         connection.request(method, "/2018-06-01/runtime/invocation/" + path, body, headers)
         response = connection.getresponse()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -22,6 +23,10 @@ def handler(event: dict[str, Any], context: Any) -> Any:
     match event.get("do"):
         case "raise":
             raise Refused(event["why"])
+        case "leave":
+            sys.exit(event["why"])
+        case "hold":
+            re.match(r"(a+)+$", "a" * 40 + "b")  # never lets go of the interpreter
         case "exit":
             os._exit(event["status"])
         case "loop":
