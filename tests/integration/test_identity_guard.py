@@ -116,7 +116,7 @@ def test_tools_of_members_and_contributors_work_for_the_right_wallets_and_refuse
         ("public", "create_draft"): "Access denied. This tool requires vibecoder access.",
         ("member", "create_draft"): "Access denied. This tool requires vibecoder access.",
     }
-    assert all(text.startswith("Pull request #") for refused, text in opened.values() if not refused)
+    assert all(text.startswith("Proposal ") for refused, text in opened.values() if not refused)
 
 
 @ERAS
