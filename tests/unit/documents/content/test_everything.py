@@ -25,6 +25,10 @@ def judged(text: str | bytes) -> Verdict:
         "---\npublished: 2024-05-01\n---\nThey wait.\n",
         "---\nprivate: false\n---\nThey wait.\n",
         "---\nA sentence between two rules.\n---\nThey wait.\n",
+        "+++\ntitle = 'Herons'\n+++\nA draft of a public page.\n",
+        '{"title": "Herons", "more": {}}\nA draft of a public page.\n',
+        "\n---\ntitle: Herons\n---\nA draft of a public page.\n",
+        "Drafts are private.\n\npublish: false\n",
     ],
 )
 def test_a_file_that_says_nothing_about_publishing_is_shown(text: str) -> None:
@@ -71,6 +75,30 @@ def test_frontmatter_that_cannot_be_read_is_passed_over_and_reported() -> None:
 def test_unreadable_frontmatter_with_a_word_about_publishing_is_not_shown(field: str) -> None:
     verdict = judged(f"---\ntitle: Week 3: harvest\n{field}\n---\nBeans.\n")
     assert isinstance(verdict, Unpublished | Invalid)
+
+
+@pytest.mark.parametrize("before", ["", "\n", " ", "\ufeff\n", "\u200b", "\r\n \r\n"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "---\npublish: false\n---",
+        "---\nPrivate: true\nSome words that are not fields.\n---",
+        "+++\ndraft = true\n+++",
+        ';;;\n{"publish": false}\n;;;',
+        '{\n"a": {"b": 1\n}\n, "draft": true\n}',
+        '{"draft": true}',
+        "```yaml\npublish: false\n```",
+        "<!-- publish: false -->",
+        "——\npublish: false\n——",
+        "publish: false",
+        "title: Herons\npublish: false",
+        "---" + " " * 2_000 + "\ntitle: a: b\npublish: false\n---",
+    ],
+)
+def test_frontmatter_that_is_not_read_and_has_a_word_about_publishing_is_not_shown(before: str, head: str) -> None:
+    verdict = judged(f"{before}{head}\nThey wait.\n")
+    assert isinstance(verdict, Unpublished | Invalid)
+    assert verdict.problem.hint
 
 
 @pytest.mark.parametrize("raw", [b"", b" \n", LFS, b"caf\xe9\n", b"x" * 5_000_001])

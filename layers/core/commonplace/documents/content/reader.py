@@ -15,6 +15,7 @@ from commonplace.repository import markdown
 from commonplace.repository.blobs import BlobSha, is_lfs_pointer
 from commonplace.repository.links import Contents, read_contents
 from commonplace.repository.markdown import (
+    LINE_END,
     ParsedFile,
     Unreadable,
     frontmatter_of,
@@ -32,8 +33,21 @@ PARSER_VERSION = "3"
 # White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
 _NOT_PUBLISHED = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?publish[\"']?[ \t]*:(?![ \t]*true[ \t]*(?:[#,}]|$))")
 _PUBLISHED = re.compile(rb"(?m)^publish[ \t]*:[ \t]*true[ \t]*$")
-_SPEAKS_OF_IT = re.compile(rb"(?i)publi|draft|private")
+_SPEAKS_OF_IT = re.compile(r"(?i)publi|draft|private")
 """A word about publishing in frontmatter that cannot be read: what it means is not guessed."""
+_LIKE_FRONTMATTER = re.compile(
+    r"[\s\ufeff\u00ad\u200b-\u200f\u2060]*+(---|\+\+\+|;;;|[—–][-—–]*(?=\s*\n)|(?:```|~~~)(?=\s*(?:ya?ml|toml|json))|<!--|"
+    r"\{|(?=(?:[\w-]+ ?[:=].*\n)*[\"']?(?:publi|draft|private)\w*[\"']?\s*[:=]))",
+    re.IGNORECASE,
+)
+"""The top of a file that may be meant as frontmatter of any kind, and what begins it (nothing: bare fields)."""
+_ENDS = {"{": r"\}[ \t]*(?:\n|\Z)(?!\s*[,}\]])", "<!--": "-->"}
+_MAY_SAY_NO = Problem(
+    "frontmatter-fence",
+    "the frontmatter is not read, and has a word about publishing",
+    "put the fields between two lines `---` at the very top of the file",
+    1,
+)
 _DRAFT = re.compile(rb"(?im)(?:^|[{,])[ \t]*[\"']?draft[\"']?[ \t]*:(?![ \t]*(?:false|null|~)?[ \t]*(?:[#,}]|$))")
 
 
@@ -68,7 +82,7 @@ def judge(raw: bytes, *, everything: bool = False) -> Verdict:
     except Unreadable as unreadable:
         problem = diagnosis.of_unreadable(raw, unreadable.problem)
         verdict = _private_or_invalid(raw, problem)
-        silent = everything and isinstance(verdict, Invalid) and not _SPEAKS_OF_IT.search(frontmatter_of(raw))
+        silent = everything and isinstance(verdict, Invalid) and not _may_say_no(raw)
         file = without_frontmatter(raw, problem) if silent else None
         return Published(file) if file else verdict
     except Exception as error:  # noqa: BLE001 - one file, however odd, must not end a run over all of them
@@ -96,12 +110,24 @@ def _judge(raw: bytes, *, everything: bool) -> Verdict:
     if file is None and is_lfs_pointer(raw):
         return Invalid(LFS_POINTER)
     if file is None and everything and raw.strip():
+        if _may_say_no(raw):
+            return Unpublished("without `publish: true`", _MAY_SAY_NO)
         file = without_frontmatter(raw)
     if file is None:
         return Unpublished("no frontmatter" if raw.strip() else "empty file", diagnosis.of_a_text(raw))
     if reason := _held_back(file, everything=everything):
         return Unpublished(reason, diagnosis.of_a_page(raw, file))
     return Published(file)
+
+
+def _may_say_no(raw: bytes) -> bool:
+    """Whether what looks like frontmatter, and is not read, has a word about publishing."""
+    text = LINE_END.sub(b"\n", raw).decode("utf-8", "replace")
+    if (opening := _LIKE_FRONTMATTER.match(text)) is None:
+        return False
+    end = _ENDS.get(opening[1], rf"\n{re.escape(opening[1])}[ \t]*(?:\n|\Z)")
+    closing = re.compile(end).search(text, opening.end())
+    return _SPEAKS_OF_IT.search(text, opening.end(), closing.end() if closing else len(text)) is not None
 
 
 def _held_back(file: ParsedFile, *, everything: bool) -> str | None:
