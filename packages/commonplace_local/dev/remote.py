@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -32,10 +33,16 @@ class Unreachable(CommandError):
     """The network, not the repository, is the cause."""
 
 
+class Locked(CommandError):
+    """The clone here is the cause: a process left a lock, or a branch now stands where a folder of branches was."""
+
+
 _NO_LOGIN = r"could not read (?:Username|Password)|Authentication failed|Permission denied|Host key|error: 40[13]"
 _NOT_THERE = r"(?i)not found|does not exist|not appear to be a git repo|No such file"
 _NO_NETWORK = r"(?i)could not resolve|unable to access|could not connect|connection|timed out|too slow"
+_LOCKED = r"cannot lock ref|could not lock|\.lock'"
 _CAUSES = (
+    (_LOCKED, Locked, "{} cannot be fetched: {}"),
     (_NO_LOGIN, CommandError, "{} is not there, or needs a login that Git does not have."),
     (_NOT_THERE, CommandError, "There is no repository at {}."),
     (_NO_NETWORK, Unreachable, "{} cannot be reached."),
@@ -59,8 +66,9 @@ def address(text: str) -> str | None:
     host = parts.hostname or ""
     secure = parts.scheme in ("https", "ssh") and host[:1].isalnum()
     near = (parts.scheme == "http" and is_loopback(host)) or (parts.scheme == "file" and not host)
-    if not (secure or near) or parts.password or not re.fullmatch(r"[!-~]+", text):
-        hint = "Give owner/name of GitHub, https://…, ssh://…, git@host:path or file:///…, without a password."
+    secret = parts.password or (parts.username and parts.scheme != "ssh")
+    if not (secure or near) or secret or not re.fullmatch(r"[!-~]+", text):
+        hint = "Give owner/name of GitHub, https://…, ssh://…, git@host:path or file:///…, without a password or token."
         raise CommandError(f"{printable(text)} is not an address of a repository that is read.", hint)
     return text
 
@@ -69,10 +77,21 @@ def fetched(url: str, branch: str | None = None, clones: Path = CLONES) -> Sourc
     """Return a branch as it is there now; without a network, as it was fetched last. Raises CommandError."""
     name = NAME_CHARACTERS.sub("-", url.rstrip("/").removesuffix(".git").rpartition("/")[2].rpartition(":")[2])
     folder = clones / hashlib.sha256(url.encode()).hexdigest()[:12] / f"{name or 'repository'}.git"
+    try:
+        return _fetched(url, branch, folder)
+    except Locked:
+        shutil.rmtree(folder)
+        return _fetched(url, branch, folder)
+
+
+def _fetched(url: str, branch: str | None, folder: Path) -> Source:
     folder.mkdir(parents=True, exist_ok=True)
-    _git(url, folder, "init", "--quiet", "--bare", "--template=")
-    for key, value in (("url", url), ("promisor", "true"), ("partialclonefilter", "blob:none")):
-        _git(url, folder, "config", f"remote.origin.{key}", value)
+    settings = {"url": url, "promisor": "true", "partialclonefilter": "blob:none"}
+    written = ("--git-dir", str(folder), "config", "--get")
+    if any(git_answer(*written, f"remote.origin.{key}") != value for key, value in settings.items()):
+        _git(url, folder, "init", "--quiet", "--bare", "--template=")
+        for key, value in settings.items():
+            _git(url, folder, "config", f"remote.origin.{key}", value)
     try:
         listed = _git(url, folder, "ls-remote", "--symref", "origin", "HEAD", f"{BRANCHES}*")
     except Unreachable as error:
