@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonplace_local.dev.remote import address, fetched
+from commonplace_local.dev.settings import name_environment
 from commonplace_local.dev.workspace import Workspace
 from commonplace_local.errors import CommandError
 from commonplace_local.github.git import GitRepository, git, git_answer, git_environment
@@ -82,6 +83,8 @@ def test_names_and_addresses_are_told_from_paths(text: str, url: str | None) -> 
         "ssh://-oProxyCommand=touch/a",
         "https://-x/a",
         "https://user:secret@git.example.org/a",
+        "https://ghp_token@git.example.org/a",
+        "http://token@127.0.0.1/a",
         "file://host/a",
         "https://[bad/a",
         "https://git.example.org/a b",
@@ -136,6 +139,44 @@ def test_a_branch_can_be_named_and_an_unknown_one_is_refused_with_those_there_ar
     assert refused.value.hint == "Its branches: main, next."
     with pytest.raises(CommandError, match="no branch"):
         fetched(url, "--upload-pack=x", tmp_path / "clones")
+
+
+def test_a_branch_that_became_a_folder_of_branches_is_fetched(theirs: Clone, tmp_path: Path) -> None:
+    url = theirs.folder.as_uri()
+    theirs.git("branch", "feature")
+    shown(tmp_path, url, "feature")
+    theirs.git("branch", "--move", "feature", "feature/x")
+    assert shown(tmp_path, url, "feature/x")
+
+
+@pytest.mark.parametrize("lock", ["config.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"])
+def test_a_lock_that_an_ended_process_left_does_not_stay_in_the_way(theirs: Clone, tmp_path: Path, lock: str) -> None:
+    url = theirs.folder.as_uri()
+    folder = fetched(url, None, tmp_path / "clones").folder
+    (folder / lock).touch()
+    theirs.write("docs/new.md", document("New"))
+    theirs.commit("New")
+    assert "docs/new.md" in shown(tmp_path, url)
+
+
+def test_a_first_fetch_that_was_interrupted_is_begun_anew(theirs: Clone, tmp_path: Path) -> None:
+    url = theirs.folder.as_uri()
+    folder = fetched(url, None, tmp_path / "clones").folder
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / "config.lock").touch()
+    assert shown(tmp_path, url)
+
+
+def test_a_folder_and_a_submodule_called_like_a_home_page_give_no_name(theirs: Clone, tmp_path: Path) -> None:
+    theirs.git("rm", "--quiet", "index.md")
+    theirs.write("README.md/inside.md", document("Inside"))
+    theirs.write("Home.md", document("Herons"))
+    theirs.commit("A folder")
+    theirs.git("update-index", "--add", "--cacheinfo", f"160000,{theirs.git('rev-parse', 'HEAD')},index.md")
+    theirs.git("commit", "--quiet", "-m", "A submodule")
+    source = fetched(theirs.folder.as_uri(), None, tmp_path / "clones")
+    assert name_environment(source, everything=False) == {"SITE_NAME": "Herons"}
 
 
 def test_no_hook_runs_neither_theirs_nor_the_users(

@@ -96,11 +96,12 @@ def name_environment(source: Source, *, everything: bool) -> dict[str, str]:
             return (source.work_tree / path).read_bytes()
         return git("cat-file", "blob", f"{source.revision}:{path}", directory=source.folder)
 
-    listing = ("ls-tree", "--name-only", "-z", str(source.revision))
+    listing = ("ls-tree", "-z", str(source.revision))
     if source.work_tree:
         paths = [file.name for file in source.work_tree.iterdir() if file.is_file() and not file.is_symlink()]
     else:
-        paths = os.fsdecode(git(*listing, directory=source.folder)).split("\0")
+        entries = (line.split("\t", 1) for line in os.fsdecode(git(*listing, directory=source.folder)).split("\0"))
+        paths = [name for told, *names in entries for name in names if told.startswith("100")]
     verdicts = ((path, judge(read(path), everything=everything)) for path in home_pages(paths))
     titles = (normalise(path, one.file).title for path, one in verdicts if isinstance(one, Published))
     folder = source.folder.name.removesuffix(".git")
