@@ -63,10 +63,8 @@ def test_lists_and_reads_resources(inspector: Inspector) -> None:
 
 def test_lists_resource_templates(inspector: Inspector) -> None:
     templates = inspector.told("resources/templates/list")["resourceTemplates"]
-    assert {template["uriTemplate"] for template in templates} >= {
-        "mcp://commonplace/documents/{contentType}/{id}",
-        "mcp://commonplace/raw/{+path}",
-    }
+    uris = {template["uriTemplate"].removeprefix("mcp://").partition("/")[2] for template in templates}
+    assert uris >= {"documents/{contentType}/{id}", "raw/{+path}"}
 
 
 def test_gets_every_prompt(inspector: Inspector) -> None:
