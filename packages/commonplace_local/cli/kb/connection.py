@@ -36,6 +36,7 @@ def reached(
     outage_seconds: float = QUERY_SECONDS,
     grant: Grant = GRANT,
     limited_seconds: float | None = None,
+    seconds: float | None = None,
 ) -> Iterator[MemoryClient]:
     """Yield a client of the memory there. Where no token is given, one is made that lasts as long as the block.
 
@@ -49,5 +50,6 @@ def reached(
         toolset="memory",
         outage_seconds=outage_seconds,
         limited_seconds=limited_seconds,
+        seconds=seconds,
     ) as (server, access):
         yield MemoryClient(server, Address(access.url, access.organisation), sleep=time.sleep)

@@ -13,7 +13,7 @@ from commonplace.kernel.errors import CommonplaceError, RateLimited, Unavailable
 from commonplace.memory.client.client import FAILURE, Gate, MemoryClient
 from commonplace.memory.client.learnings import FILE_NAME, Address, Learnings, learnings_of
 from commonplace_local.access import Place, Unreachable
-from commonplace_local.cli.kb.connection import LEARN_LIMITED_SECONDS, LEARN_SECONDS, DryRun, reached
+from commonplace_local.cli.kb.connection import LEARN_LIMITED_SECONDS, LEARN_SECONDS, QUERY_SECONDS, DryRun, reached
 from commonplace_local.cli.kb.files import (
     alone,
     faults_of,
@@ -61,9 +61,10 @@ def learn(
         raise typer.Exit(1)
 
 
-def record(story: Path, file: Path, place: Place, *, dry_run: bool = False) -> Learnings:
+def record(story: Path, file: Path, place: Place, *, dry_run: bool = False, seconds: float | None = None) -> Learnings:
     """Write the learnings of a story to their record, and deliver them if the memory can be reached.
 
+    `seconds` bounds each wait for it.
     Raises CommandError for a story that cannot be read, and for what will not mend itself.
     """
     learnings = _learnings_of(story)
@@ -78,7 +79,7 @@ def record(story: Path, file: Path, place: Place, *, dry_run: bool = False) -> L
             return learnings
         # Before the memory is called: whatever happens from here on, `sync-pending` finds it.
         write_learnings(file, replace(learnings, available=not learnings.pending))
-        return _deliver(learnings, file, place)
+        return _deliver(learnings, file, place, seconds)
 
 
 def _learnings_of(story: Path) -> Learnings:
@@ -91,7 +92,7 @@ def _learnings_of(story: Path) -> Learnings:
     return learnings
 
 
-def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
+def _deliver(learnings: Learnings, file: Path, place: Place, seconds: float | None) -> Learnings:
     """Deliver the learnings, and look up what was delivered before, if the memory can be reached.
 
     Raises CommandError for what will not mend itself.
@@ -99,7 +100,8 @@ def _deliver(learnings: Learnings, file: Path, place: Place) -> Learnings:
     left = learnings.pending
     waits = f"{counted(len(left))} of {learnings.story} pending in {file}"
     try:
-        with reached(place, LEARN_SECONDS, limited_seconds=LEARN_LIMITED_SECONDS) as client:
+        limited = seconds or LEARN_LIMITED_SECONDS
+        with reached(place, LEARN_SECONDS, limited_seconds=limited, seconds=seconds) as client:
             done = client.deliver(learnings, now())
     except (Unreachable, Unavailable, RateLimited) as error:
         typer.echo(f"Warning: the memory cannot be reached. {error.message}", err=True)
@@ -146,12 +148,15 @@ def sync_pending(
         raise typer.Exit(1)
 
 
-def sync_all(files: list[Path], place: Place) -> list[tuple[Path, Learnings]]:
-    """Deliver each file by itself, so that a stop costs none of those before it. Raises CommandError."""
+def sync_all(files: list[Path], place: Place, seconds: float | None = None) -> list[tuple[Path, Learnings]]:
+    """Deliver each file by itself, so that a stop costs none of those before it. Raises CommandError.
+
+    `seconds` bounds each wait for the memory.
+    """
     done: list[tuple[Path, Learnings]] = []
     left = files[:]
     try:
-        with reached(place) as client:
+        with reached(place, seconds or QUERY_SECONDS, limited_seconds=seconds, seconds=seconds) as client:
             for file in files:
                 with alone(file):
                     # Read again: another sync may have been faster.
