@@ -149,7 +149,7 @@ def test_a_branch_that_became_a_folder_of_branches_is_fetched(theirs: Clone, tmp
     assert shown(tmp_path, url, "feature/x")
 
 
-@pytest.mark.parametrize("lock", ["config.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"])
+@pytest.mark.parametrize("lock", ["config.lock", "HEAD.lock", "refs/heads/main.lock"])
 def test_a_lock_that_an_ended_process_left_does_not_stay_in_the_way(theirs: Clone, tmp_path: Path, lock: str) -> None:
     url = theirs.folder.as_uri()
     folder = fetched(url, None, tmp_path / "clones").folder

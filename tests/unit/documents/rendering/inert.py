@@ -17,8 +17,8 @@ ATTRIBUTES = set(
     """
     alt aria-label class colspan datetime decoding dir height href id lang loading name open rel reversed role
     rowspan scope span src start tabindex title type value width
-    accent accentunder columnspan depth display displaystyle fence form largeop linethickness lspace mathvariant maxsize
-    minsize movablelimits notation rspace scriptlevel separator stretchy symmetric voffset
+    accent accentunder columnspan display displaystyle fence form largeop linethickness lspace mathvariant maxsize
+    minsize movablelimits notation rspace scriptlevel separator stretchy symmetric
     """.split()  # noqa: SIM905
 )
 CLASS = re.compile(

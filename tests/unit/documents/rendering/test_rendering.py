@@ -195,6 +195,25 @@ def test_a_text_is_not_pulled_over_others_by_a_formula() -> None:
     assert "40em" not in html(r"$x \hspace{-40em} y$") and "400em" not in html(r"$x \hspace{400em} y$")
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        *('<mpadded voffset="5em">', '<mpadded height="0em">', '<mpadded depth="0">', '<mpadded lspace="5em">'),
+        *('<mspace width="99em">', '<mspace height="9em">', '<mo minsize="10em">', '<mo rspace="-1em">'),
+        *('<mo lspace="50%">', '<mo maxsize="99">', '<mpadded width="+9em">'),
+    ],
+)
+def test_mathml_of_an_author_has_no_position_and_no_great_length(tag: str) -> None:
+    name = tag[1:].partition(" ")[0]
+    assert f"<math><{name}>" in html(f"<math>{tag}</{name}></math>")
+
+
+def test_spaces_and_sizes_of_formulas_are_kept() -> None:
+    shown = html(r"$a \quad \Bigl( b \vphantom{x} \hspace{2em}$")
+    for part in ('<mspace width="1em">', 'minsize="1.', '<mpadded width="0"><mphantom>', '<mspace width="2em">'):
+        assert part in shown
+
+
 def test_brackets_that_nothing_closes_take_no_time() -> None:
     assert html(f"${'[(' * 900}x$").count("<mo") == 1_800
 

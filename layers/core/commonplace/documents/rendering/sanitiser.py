@@ -17,8 +17,8 @@ VALUES = {
     tag: {name: set(words.split()) for name, words in values.items()} for tag, values in ALLOWED["values"].items()
 }
 CLASSES = frozenset(ALLOWED["classes"].split()).union(f"callout-{kind}" for kind in KINDS)
-_OF_A_FORMULA = re.compile(r"(?:[a-z]{1,20}|\d{0,2}(?:\.\d{1,10})?(?:em|ex|pt|px|%)?)\Z")
-"""Values of attributes of MathML: words and small lengths, none negative, which would lay it over other text."""
+_OF_A_FORMULA = re.compile(r"(?:[a-z]{1,20}|\d{0,2}(?:pt|px)|\d?(?:\.\d{1,10})?(?:em|ex)?)\Z")
+"""Values of attributes of MathML: words and lengths below 10 em, none negative, which would lay it over other text."""
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}\Z")
 _HIGHLIGHTED = re.compile(r"[a-z][a-z0-9]{0,2}\Z")  # Pygments names its classes in one to three letters
 
