@@ -47,7 +47,7 @@ def install(project: Path, url: str | None, *, remove: bool, yes: bool) -> None:
         if not sys.stdin.isatty():
             raise CommandError(f"This would {what} {project / '.claude'}.", "Add --yes to do it.")
         typer.confirm(f"{what[0].upper()}{what[1:]} {project / '.claude'}?", abort=True)
-    if not changed:
+    if not changed and not settings.is_symlink():
         settings.unlink(missing_ok=True)
     else:
         settings.parent.mkdir(parents=True, exist_ok=True)

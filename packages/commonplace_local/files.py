@@ -65,8 +65,14 @@ def write_whole(file: Path, text: str) -> None:
 
 @contextmanager
 def whole(file: Path) -> Iterator[TextIO]:
-    """A text file that is there when all of it was written, and not before. Raises CommandError."""
+    """A text file that is there when all of it was written, and not before. Raises CommandError.
+
+    One that is there keeps its mode, and stays where a symbolic link has it; a link to nothing is replaced.
+    """
     try:
+        there = file.is_file()
+        file = Path(os.path.realpath(file)) if there else file
+        mode = file.stat().st_mode & 0o777 if there else None
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         draft = Path(name)
@@ -76,7 +82,7 @@ def whole(file: Path) -> Iterator[TextIO]:
                 opened_file.flush()
                 os.fsync(opened_file.fileno())
             os.umask(mask := os.umask(0))
-            draft.chmod(0o666 & ~mask)
+            draft.chmod(0o666 & ~mask if mode is None else mode)
             draft.replace(file)
         finally:
             draft.unlink(missing_ok=True)

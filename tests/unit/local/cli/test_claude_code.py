@@ -87,6 +87,18 @@ def test_a_skill_of_somebody_else_is_left_alone(project: Path) -> None:
     assert done.returncode == 1 and skill.read_text() == "mine" and settings(project) == THEIRS
 
 
+def test_settings_keep_their_mode_and_stay_where_a_link_has_them(project: Path, tmp_path: Path) -> None:
+    link, kept = project / ".claude/settings.json", tmp_path / "dotfiles.json"
+    link.rename(kept)
+    kept.chmod(0o600)
+    link.symlink_to(kept)
+    assert run(project, "--yes").returncode == 0
+    assert link.is_symlink() and "SessionStart" in kept.read_text() and kept.stat().st_mode & 0o777 == 0o600
+    kept.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "commonplace kb hook stop || true"}]}]}}))
+    assert run(project, "--remove", "--yes").returncode == 0
+    assert link.is_symlink() and json.loads(kept.read_text()) == {}
+
+
 def test_only_claude_code_has_hooks() -> None:
     done = commonplace("connect", "cursor", "--hooks")
     assert done.returncode == 1 and "commonplace connect claude-code --hooks" in done.stderr
