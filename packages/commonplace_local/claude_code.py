@@ -36,10 +36,11 @@ def install(project: Path, url: str | None, *, remove: bool, yes: bool) -> None:
             changed["hooks"] = changed.get("hooks", {}) | {
                 event: [*changed.get("hooks", {}).get(event, []), {"hooks": [command]}]
             }
-    if skill.exists() and WRITTEN not in skill.read_text("utf-8"):
+    there = _text(skill)
+    if there is not None and WRITTEN not in there:
         raise CommandError(f"{skill} is not ours.", "Rename that skill, then run the command again.")
     text = None if remove else Path(__file__).with_name("claude_code_skill.md").read_text("utf-8") + f"\n{WRITTEN}\n"
-    if found == changed and (skill.read_text("utf-8") if skill.exists() else None) == text:
+    if found == changed and there == text:
         typer.echo(f"Nothing to change in {project / '.claude'}.")
         return
     what = "remove the hooks and the skill of Commonplace from" if remove else "write hooks and a skill to"
@@ -64,16 +65,32 @@ def install(project: Path, url: str | None, *, remove: bool, yes: bool) -> None:
 
 
 def _settings(file: Path) -> dict[str, Any]:
-    if not file.exists():
+    text = _text(file)
+    if text is None:
         return {}
     try:
-        found = json.loads(file.read_text("utf-8"))
+        found = json.loads(text)
+        json.dumps(found, indent=2, ensure_ascii=False).encode()  # what can be read only is not changed
+    except UnicodeError as error:
+        raise CommandError(f"{file} has half of a character: {error}.", "Write whole Unicode characters.") from error
+    except RecursionError as error:
+        raise CommandError(f"{file} is nested too deeply.", "Correct it, then run the command again.") from error
     except ValueError as error:
         raise CommandError(f"{file} is not JSON: {error}.", "Correct it, then run the command again.") from error
     hooks = found.get("hooks", {}) if isinstance(found, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
         raise CommandError(f"{file} has hooks of another form.", "Claude Code takes lists by event below `hooks`.")
     return dict(found)
+
+
+def _text(file: Path) -> str | None:
+    """Return the text of a file, None where there is none. Raises CommandError."""
+    try:
+        return file.read_text("utf-8") if file.exists() else None
+    except UnicodeError as error:
+        raise CommandError(f"{file} is not UTF-8.", "Save it as UTF-8, then run the command again.") from error
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.", "Check the path and its mode.") from error
 
 
 def _without(found: dict[str, Any]) -> dict[str, Any]:

@@ -70,21 +70,39 @@ def test_nothing_is_written_without_a_yes(project: Path) -> None:
     assert done.returncode == 1 and "Add --yes" in done.stderr and settings(project) == THEIRS
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
-def test_settings_that_cannot_be_read_are_left_alone(project: Path, text: str) -> None:
+DEEP = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"{", "is not JSON"),
+        (b"[]", "another form"),
+        (b'{"hooks": []}', "another form"),
+        (b'{"hooks": {"Stop": {}}}', "another form"),
+        (b'{"a": "\xff"}', "is not UTF-8"),
+        (b'{"a": "\\ud800"}', "half of a character"),
+        (DEEP, "nested too deeply"),
+        (b"[" * 200_000, "nested too deeply"),
+    ],
+    ids=lambda given: str(given[:12]),
+)
+def test_settings_that_cannot_be_read_are_left_alone(project: Path, raw: bytes, says: str) -> None:
     file = project / ".claude/settings.json"
-    file.write_text(text)
+    file.write_bytes(raw)
     done = run(project, "--yes")
-    assert done.returncode == 1 and "settings.json" in done.stderr and "Traceback" not in done.stderr
-    assert file.read_text() == text and not (project / ".claude/skills").exists()
+    assert done.returncode == 1 and says in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+    assert file.read_bytes() == raw and not (project / ".claude/skills").exists()
 
 
 def test_a_skill_of_somebody_else_is_left_alone(project: Path) -> None:
     skill = project / ".claude/skills/commonplace/SKILL.md"
     skill.parent.mkdir(parents=True)
-    skill.write_text("mine")
-    done = run(project, "--yes")
-    assert done.returncode == 1 and skill.read_text() == "mine" and settings(project) == THEIRS
+    for mine, says in ((b"mine", "is not ours"), (b"\xff", "is not UTF-8")):
+        skill.write_bytes(mine)
+        done = run(project, "--yes")
+        assert done.returncode == 1 and says in done.stderr
+        assert skill.read_bytes() == mine and settings(project) == THEIRS
 
 
 def test_settings_keep_their_mode_and_stay_where_a_link_has_them(project: Path, tmp_path: Path) -> None:
