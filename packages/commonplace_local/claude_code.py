@@ -1,6 +1,7 @@
 """The skill and the hooks of Claude Code in a project: `.claude/skills/commonplace` and `.claude/settings.json`."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -19,6 +20,7 @@ EVENTS = {"SessionStart": "session-start", "Stop": "stop"}
 TIMEOUT_SECONDS = 20
 """The time after which Claude Code ends a hook."""
 OURS = re.compile(r"\bkb hook (?:session-start|stop)\b")
+PROGRAMS = ("commonplace", "commonplace-kb")
 WRITTEN = "<!-- Written by `commonplace connect claude-code --hooks`, which replaces this file. -->"
 
 
@@ -116,7 +118,23 @@ def _is_ours(hook: Any) -> bool:
 
 
 def _command(event: str, url: str | None) -> str:
-    """Return the line that a hook runs: this program by its name where the shell finds it, and never an error."""
-    program = "commonplace" if shutil.which("commonplace") else str(Path(sys.argv[0]).resolve())
-    words = [program, "kb", "hook", event, *(("--url", url) if url else ())]
-    return f"{shlex.join(words)} || true"
+    """Return the line that a hook runs, which never fails."""
+    return f"{shlex.join([*_program(), 'kb', 'hook', event, *(('--url', url) if url else ())])} || true"
+
+
+def _program() -> list[str]:
+    """Return what starts this program later: its name where every shell finds it, else its path.
+
+    Raises CommandError for one in a cache, such as that of `uvx`, which is cleared some day.
+    """
+    if any((folder / "CACHEDIR.TAG").exists() for folder in Path(sys.prefix).resolve().parents):
+        hint = "Install it by `uv tool install` or `pipx install`, then run the command again."
+        raise CommandError("This program lies in a cache: its hooks would fail once that is cleared.", hint)
+    own = Path(sys.argv[0]).absolute()
+    if own.name not in PROGRAMS:
+        return [sys.executable, "-m", "commonplace_local.cli"]
+    found, activated = shutil.which(own.name), os.environ.get("VIRTUAL_ENV")
+    if found is None or Path(found).resolve() != own.resolve():
+        return [str(own)]
+    # An activated environment is on the PATH of this shell only.
+    return [str(own) if activated and own.is_relative_to(activated) else own.name]

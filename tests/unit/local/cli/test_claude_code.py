@@ -1,7 +1,11 @@
 """`commonplace connect claude-code --hooks` writes what is ours into `.claude`, and leaves the rest alone."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +119,47 @@ def test_settings_keep_their_mode_and_stay_where_a_link_has_them(project: Path, 
     kept.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "commonplace kb hook stop || true"}]}]}}))
     assert run(project, "--remove", "--yes").returncode == 0
     assert link.is_symlink() and json.loads(kept.read_text()) == {}
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """An environment of its own with the program, which nobody has activated."""
+    home = tmp_path / "place" / "environment"
+    venv.create(home, symlinks=True)
+    (packages,) = home.glob("lib/python*/site-packages")
+    (packages / "here.pth").write_text("\n".join(path for path in sys.path if path))
+    program = home / "bin/commonplace"
+    program.write_text(f"#!{home}/bin/python\nfrom commonplace_local.entry import main\nmain()\n")
+    program.chmod(0o755)
+    return program
+
+
+def connected(program: Path, project: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    words = [str(program), "connect", "claude-code", "--hooks", "--yes", "--project", str(project)]
+    given = {"PATH": "/usr/bin:/bin", "HOME": str(project)} | environment
+    return subprocess.run(words, env=given, capture_output=True, text=True, check=False)
+
+
+def test_a_hook_names_a_program_that_is_found_later(project: Path, installed: Path) -> None:
+    folder = str(installed.parent)
+    for environment, program in (
+        ({}, str(installed)),
+        ({"PATH": f"{folder}:/usr/bin:/bin", "VIRTUAL_ENV": str(installed.parents[1])}, str(installed)),
+        ({"PATH": f"{folder}:/usr/bin:/bin"}, "commonplace"),
+    ):
+        done = connected(installed, project, **environment)
+        assert done.returncode == 0, done.stderr
+        command = commands(settings(project), "Stop")[1]
+        assert command == f"{program} kb hook stop || true"
+        line = command.replace(" || true", " --help")
+        subprocess.run(["sh", "-c", line], env=os.environ | environment, capture_output=True, check=True)
+
+
+def test_a_program_in_a_cache_writes_no_hooks_that_would_fail_later(project: Path, installed: Path) -> None:
+    (installed.parents[2] / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55")
+    done = connected(installed, project)
+    assert done.returncode == 1 and "uv tool install" in " ".join(done.stderr.split())
+    assert settings(project) == THEIRS
 
 
 def test_only_claude_code_has_hooks() -> None:
