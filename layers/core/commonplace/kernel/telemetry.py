@@ -13,8 +13,6 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
-from commonplace.kernel.settings import Everything
-
 Event = TypeVar("Event", bound=Mapping[str, Any])
 Answer = TypeVar("Answer")
 
@@ -38,6 +36,8 @@ def instrument(handler: Callable[[Event, Any], Answer], environ: Mapping[str, st
     SettingsError for a deployed function that shall show what nobody has published.
     """
     if environ.get("SHOW_EVERYTHING", "").strip():
+        from commonplace.kernel.settings import Everything
+
         Everything.from_environ(environ)
     from aws_lambda_powertools import Logger
     from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
