@@ -43,6 +43,16 @@ HOSTILE: dict[str, str] = {
     "drawing used from elsewhere": '<svg><use href="data:image/svg+xml,<svg id=x onload=alert(1)>#x" /></svg>',
     "formula": '<math><mtext><a href="javascript:alert(1)">x</a></mtext></math>',
     "formula with an action": '<math><maction actiontype="toggle" xlink:href="javascript:alert(1)">x</maction></math>',
+    "formula laid over the page": (
+        '<math><mpadded voffset="25em" height="0em"><mtext><a href="https://evil.example/">x</a></mtext></mpadded></math>'
+    ),
+    "formula of many lines without a height": (
+        f"<math><mpadded height='0' depth='0'><mtable>{'<mtr><mtd>x</mtd></mtr>' * 60}</mtable></mpadded></math>"
+    ),
+    "formula wider than the page": (
+        f"<math><mspace width='99em'></mspace>{'<mspace width=9em></mspace>' * 40}<mi>x</mi></math>"
+    ),
+    "formula with a long text and no width": f"<math><mpadded width='0'><mtext>{'x' * 500}</mtext></mpadded></math>",
     "style": "<style>body { display: none }</style>",
     "style from elsewhere": "<style>@import 'https://evil.example/x.css';</style>",
     "style attribute": '<p style="position:fixed;inset:0;background:url(https://evil.example/x)">text</p>',

@@ -75,6 +75,10 @@ OVERFLOW = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("body *")].filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
     .map((one) => one.outerHTML.slice(0, 120))"""
 
+ABOVE = """(article) => [...article.querySelectorAll("math *")]
+  .filter((one) => one.getBoundingClientRect().top < article.getBoundingClientRect().top - 1)
+  .map((one) => one.outerHTML.slice(0, 120))"""
+
 
 @dataclass
 class Reader:
@@ -400,7 +404,7 @@ ARMED = """(one) => [...one.querySelectorAll("*")].flatMap((each) => [...each.at
       || (/^(href|src|action|formaction|xlink:href|data|poster|background|srcset)$/.test(name)
         && !/^(https?:|mailto:|tel:|#|[/.]|[\\w%-]+([/.#?]|$))/i.test(value)))
     .map(({ name, value }) => `${each.tagName} ${name}=${value}`))
-  .concat([...one.querySelectorAll("script, style, iframe, frame, object, embed, applet, form, base, meta, link, math")]
+  .concat([...one.querySelectorAll("script, style, iframe, frame, object, embed, applet, form, base, meta, link")]
     .map((each) => each.outerHTML.slice(0, 100)))"""
 
 
@@ -419,6 +423,7 @@ def test_nothing_of_hostile_markdown_is_run_in_a_browser(reader: Reader) -> None
         article = visit.page.locator("article")
         assert (status, dialogs) == (200, []), name
         assert article.evaluate(ARMED) == [], name
+        assert (visit.page.evaluate(OVERFLOW), article.evaluate(ABOVE)) == ([], []), name
         assert visit.page.evaluate("window.pwned") is None, name
         assert visit.page.url == f"{reader.url}{path}", name
         expect(visit.page.locator("h1")).to_be_visible()
