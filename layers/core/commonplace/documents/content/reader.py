@@ -27,7 +27,7 @@ from commonplace.repository.problems import LFS_POINTER, Problem
 
 logger = logging.getLogger(__name__)
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 """Part of the pipeline's fingerprint: another value means that every file is read again."""
 
 # White space stays inside the lookaheads: outside, the pattern could give some back and slip past them.
