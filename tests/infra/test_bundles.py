@@ -19,7 +19,7 @@ BUDGETS = {
     "functions/bootstrap": 17,
     "functions/sync": 48,
     "functions/index": 124,
-    "functions/site": 124,
+    "functions/site": 130,
     "functions/rest": 128,
     "functions/mcp": 140,
     "functions/rotate": 30,
