@@ -305,5 +305,5 @@ def test_a_folder_without_git_follows_edits_removals_and_files_that_grow(tmp_pat
 def test_a_folder_that_holds_too_much_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commonplace_local.dev.workspace.MAX_FILES", 1)
     private = Workspace(clone(notes(tmp_path / "notes")), tmp_path / "private.git")
-    with pytest.raises(SnapshotFailed, match="holds 4 files of 0 MB, and at most 1 and 1,500 MB are read"):
+    with pytest.raises(SnapshotFailed, match="contains 4 files of 0 MB, and at most 1 and 1,500 MB are read"):
         private.refresh()
