@@ -37,6 +37,7 @@ def lines(entry: Entry) -> list[str]:
 def test_commands_of_commander_are_read(programs: Mapping[str, Mapping[str, Entry]]) -> None:
     pier = programs["pier"]
     assert {name: one.syntax for name, one in pier.items()} == {
+        "pier": "pier [options] [command]",
         "pier book": "pier book [options] <boat> [nights...]",
         "pier buoy lay": "pier buoy lay [options] <place>",
         "pier buoy lift": "pier buoy lift [options] <place>",

@@ -90,7 +90,7 @@ def deep(levels: int) -> Any:
         ({"name": "x" * 129}, "name"),
         ({"name": ""}, "name"),
         ({"description": "x" * 4_001}, "description"),
-        ({"inputSchema": {"type": "string"}}, "no object"),
+        ({"inputSchema": {"type": "string"}}, "not an object"),
         ({"inputSchema": {"type": "object", "x": deep(MAX_SCHEMA_DEPTH)}}, "levels"),
         ({"outputSchema": {"x": "y" * 17_000}}, "kB"),
     ],
