@@ -132,7 +132,7 @@ def test_nothing_is_made_of_a_numbered_list_or_of_what_a_program_warns_of(caller
         for name, said in group["commands"].items()
     }
     assert commands["quay config"] == "Sets how quay works."
-    assert commands.keys() == {"tide add", *(f"quay {words}" for words in products.PAGES if words)}
+    assert commands.keys() == {"tide add", "quay", *(f"quay {words}" for words in products.PAGES if words)}
     assert not [name for name, said in commands.items() if "warning" in said]
 
 
