@@ -179,7 +179,7 @@ def test_everything_calls_functions_by_their_alias(template: Template) -> None:
             if "REDACT_FUNCTION" in (told := each["Environment"]["Variables"])
         ),
     ]
-    assert len(called) == 47
+    assert len(called) == 48
     assert {reference["Ref"] for reference in called} == aliases.keys()
 
 
