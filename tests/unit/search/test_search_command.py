@@ -36,7 +36,7 @@ def test_results_are_told_with_passage_and_place(index: Path) -> None:
     assert lines[0].startswith("1. Tide pools  (")
     assert lines[1] == "   pattern/pools · Low water"
     assert lines[2] == "   Crabs hide under stones."
-    assert lines[-1].startswith("1 candidates, ")
+    assert lines[-1].startswith("1 candidate, ")
 
 
 def test_by_words_alone_every_match_is_counted(index: Path) -> None:
