@@ -47,7 +47,8 @@ def main(arguments: list[str]) -> None:
         runtime.Runtime(os.environ["AWS_LAMBDA_RUNTIME_API"], agent).run(arguments[0])
     if STAND_IN_FLAG in arguments or importlib.util.find_spec("runtime_client") is None:
         sys.path.insert(0, str(Path(__file__).parent / "stand_in"))
-    bring_the_key()
+    else:
+        bring_the_key()
     from awslambdaric.__main__ import main as run
 
     run([sys.argv[0], arguments[0]])

@@ -223,7 +223,7 @@ class SharedProcess:
             if process is None or process.poll() is not None:
                 process = self._process = _started([str(SHARED)], None, self._variables)
                 watcher = threading.Thread(target=self._watch, args=(process,), name=f"watch-{self.name}", daemon=True)
-                self._watchers.append(watcher)
+                self._watchers = [*(one for one in self._watchers if one.is_alive()), watcher]
                 watcher.start()
             self._environments[worker.id] = worker, process
             with suppress(OSError, ValueError):  # it has just ended: whoever watches it says so
@@ -413,9 +413,7 @@ class Worker:
         told = f"RequestId: {call.id} Error: Task timed out after {self.function.timeout_seconds:.2f} seconds"
         if call.finish(platform_error("Sandbox.Timedout", told)):
             self.log(f"{call.id} timed out after {self.function.timeout_seconds:g} s")
-            self.kill()
-            if self._shared is not None:
-                self._shared.check(self.process)
+            self._kill_late()
 
     def init_failed(self, body: bytes) -> None:
         self.lost = self.explained = True
@@ -426,9 +424,13 @@ class Worker:
     def _give_up(self) -> None:
         if not self.ready:
             self.log(f"did not become ready within {INIT_SECONDS:g} s")
-            self.kill()
-            if self._shared is not None:
-                self._shared.check(self.process)
+            self._kill_late()
+
+    def _kill_late(self) -> None:
+        """End what took too long; a process that goes on, since others share it, has to show that it can."""
+        self.kill()
+        if self._shared is not None:
+            self._shared.check(self.process)
 
     def _read_log(self) -> None:
         assert self.process.stdout is not None  # noqa: S101  asked for a pipe

@@ -204,9 +204,6 @@ def main() -> None:
     os.environ = Variables(os.environ)  # type: ignore[assignment]  # noqa: B003
     threading.Thread = InheritingThread  # type: ignore[misc]
     sys.path.insert(0, str(Path(__file__).parent / "stand_in"))
-    client: Any = importlib.import_module("runtime_client")
-    plain, key = client.initialize_client, os.environ["AWS_ACCESS_KEY_ID"]
-    client.initialize_client = lambda agent: plain(f"{agent} {key}")
     from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
     from awslambdaric import bootstrap
 

