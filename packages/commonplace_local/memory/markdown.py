@@ -134,12 +134,17 @@ def front_matter(text: str) -> list[Line]:
     return [Line(f"{label}: {rest}", at, label, rest, bold=True) for label, at, rest in told if rest]
 
 
+def without_front_matter(text: str) -> str:
+    """Return the text with empty lines in place of its frontmatter, so that lines keep their numbers."""
+    return _FRONTMATTER.sub(lambda found: "\n" * found[0].count("\n"), normalised(text), count=1)
+
+
 def blocks(text: str) -> Iterator[Block]:
     """The blocks of a file, in order. A fence that is never closed is reported, and what follows it is read as text."""
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-    body = _FRONTMATTER.sub(lambda found: "\n" * found[0].count("\n"), normalised(text), count=1)
+    body = without_front_matter(text)
     parse = MarkdownIt("commonmark").enable("table").parse
     lines = body.split("\n")
     tokens = parse(body)

@@ -14,7 +14,7 @@ from commonplace.memory.entry_files import SUPERSEDED_BY, Parsed, Read, Seed, Un
 from commonplace.memory.lesson_words import patterns
 from commonplace.memory.model import MAX_CONTENT_BYTES, MAX_SOURCE_CHARACTERS, EntryType, Role
 from commonplace_local.memory.dates import first_date
-from commonplace_local.memory.markdown import front_matter, normalised
+from commonplace_local.memory.markdown import front_matter, without_front_matter
 from commonplace_local.memory.stories import DROPPED_CONFIDENCE
 
 _MAX_RELATIONS = 5_000
@@ -31,9 +31,7 @@ def basic_memory(file: str, text: str, roles: tuple[Role, ...]) -> Parsed:
     facts: list[tuple[int, Seed]] = []
     relations: list[tuple[int, dict[str, str]]] = []
     fenced, last = False, 0
-    lines = normalised(text).split("\n")
-    begin = next((at for at, one in enumerate(lines) if at and one.strip() in ("---", "...")), -1) + 1 if front else 0
-    for number, line in enumerate(lines[begin:], start=begin + 1):
+    for number, line in enumerate(without_front_matter(text).split("\n"), start=1):
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         item = None if fenced else _WORDS["item"].fullmatch(line)
         relation = _WORDS["relation"].fullmatch(item["text"]) if item else None
