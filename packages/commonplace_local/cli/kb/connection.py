@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -30,6 +31,10 @@ LEARN_SECONDS, QUERY_SECONDS, SEED_SECONDS = 3.0, 10.0, 120.0
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; change nothing.")]
 
 
+memory_server = partial(connected, what="the memory", hint=MINT, toolset="memory")
+"""Yields the server of the memory, and how it is reached, as `connected` does."""
+
+
 @contextmanager
 def reached(
     place: Place,
@@ -42,14 +47,7 @@ def reached(
 
     Raises CommandError when nothing runs there, or nobody may make a token, and what the memory answers.
     """
-    with connected(
-        place,
-        grant,
-        what="the memory",
-        hint=MINT,
-        toolset="memory",
-        outage_seconds=outage_seconds,
-        limited_seconds=limited_seconds,
-        seconds=seconds,
+    with memory_server(
+        place, grant, outage_seconds=outage_seconds, limited_seconds=limited_seconds, seconds=seconds
     ) as (server, access):
         yield MemoryClient(server, Address(access.url, access.organisation), sleep=time.sleep)

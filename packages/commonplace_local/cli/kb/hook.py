@@ -13,10 +13,9 @@ import typer
 
 from commonplace.memory.client.learnings import FILE_NAME
 from commonplace_local.access import Place
-from commonplace_local.cli.kb.connection import GRANT, LEARN_SECONDS, MINT
+from commonplace_local.cli.kb.connection import GRANT, LEARN_SECONDS, memory_server
 from commonplace_local.cli.kb.files import records_below
 from commonplace_local.cli.kb.learn import FOLDER, record, sync_all
-from commonplace_local.connection import connected
 from commonplace_local.github.git import git_answer
 from commonplace_local.options import grouped
 from commonplace_local.terminal import clean
@@ -93,15 +92,8 @@ def _found(folder: Path, place: Place) -> Iterator[str]:
     import httpx
 
     query = subject(folder)
-    with connected(
-        place,
-        GRANT,
-        what="the memory",
-        hint=MINT,
-        toolset="memory",
-        outage_seconds=LEARN_SECONDS,
-        limited_seconds=LEARN_SECONDS,
-        seconds=LEARN_SECONDS,
+    with memory_server(
+        place, GRANT, outage_seconds=LEARN_SECONDS, limited_seconds=LEARN_SECONDS, seconds=LEARN_SECONDS
     ) as (memory, access):
         # One of the two may be away, or not be this person's to read.
         with suppress(Exception):
