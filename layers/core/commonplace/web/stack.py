@@ -39,6 +39,8 @@ LEVEL = 5
 DENSE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream", "application/pdf")
 """Types that are compressed already, or may be."""
 RETRY_SECONDS = 30
+REVALIDATED = {"cache-control": "no-cache"}
+"""On a laptop, where whoever saves a file looks at once: kept, and asked for each time whether it is the same."""
 NOT_SHARED = {"cache-control": "private, no-store", "vary": "Authorization, Cookie"}
 
 ADMITTED = "commonplace.admitted"

@@ -22,15 +22,13 @@ from commonplace.web.middleware import exception_handlers
 from commonplace.web.pages.declaration import Pages
 from commonplace.web.pages.frame import ASSETS_PATH, Frame
 from commonplace.web.settings import SiteSettings
-from commonplace.web.stack import Find, Limits, Private, stack
+from commonplace.web.stack import REVALIDATED, Find, Limits, Private, stack
 
 if TYPE_CHECKING:
     from commonplace.identity.sessions import Visitors
 
 CACHEABLE = "public, max-age=60, stale-while-revalidate=600"
 """Where a page says nothing else: shorter than data, for whoever saves a file looks at its page."""
-REVALIDATED = "no-cache"
-"""On a laptop: kept, and asked for each time whether it is still the same."""
 IMMUTABLE = "public, max-age=31536000, immutable"
 UNGUARDED = ("/assets/", "/icon.png", "/favicon.ico", "/robots.txt")
 """Paths of the code, not of the knowledge base: the sign-in page needs the first, crawlers the last."""
@@ -63,7 +61,7 @@ def create_app(
             limits,
             render,
             headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"},
-            cached={"cache-control": REVALIDATED if fresh else CACHEABLE},
+            cached=REVALIDATED if fresh else {"cache-control": CACHEABLE},
             open_to_all=private is None,
             private=private,
         ),

@@ -34,12 +34,10 @@ from commonplace.web.rest.documentation import answers, build_openapi, with_exam
 from commonplace.web.rest.errors import render
 from commonplace.web.rest.parameters import known_parameters
 from commonplace.web.settings import RestSettings
-from commonplace.web.stack import Limits, Private, stack
+from commonplace.web.stack import REVALIDATED, Limits, Private, stack
 
 CACHEABLE = "public, max-age=300, stale-while-revalidate=3600"
 """Where an answer says nothing else (seed 000, section 8.1)."""
-REVALIDATED = "no-cache"
-"""The same on a laptop, where whoever saves a file looks at once."""
 
 EXPOSED = (
     *("ETag", "Link", "Content-Location", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
@@ -122,7 +120,7 @@ def create_app(
             limits,
             render,
             headers={"x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin"},
-            cached={"cache-control": REVALIDATED if site.fresh else CACHEABLE},
+            cached=REVALIDATED if site.fresh else {"cache-control": CACHEABLE},
             cors={
                 "allow_origins": "*",
                 "allow_methods": METHODS,
