@@ -74,7 +74,7 @@ def test_nothing_is_written_without_a_yes(project: Path) -> None:
     assert done.returncode == 1 and "Add --yes" in done.stderr and settings(project) == THEIRS
 
 
-DEEP = b'{"a":' * 5_000 + b"1" + b"}" * 5_000
+DEEP = b'{"a":' * 200_000 + b"1" + b"}" * 200_000
 
 
 @pytest.mark.parametrize(
