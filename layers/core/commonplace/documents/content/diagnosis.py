@@ -203,7 +203,7 @@ def _instead_of_true(value: Any, written: str) -> str:
 
 
 def is_private(frontmatter: Mapping[str, Any]) -> bool:
-    """Whether a field that is nearly called `publish` says no, or one called `private` says yes."""
+    """Return whether a field that is nearly called `publish` says no, or one called `private` says yes."""
     return any(
         (_says_no(value) and _resembles_publish(name)) or (_plain(name) == "private" and _says_yes(value))
         for name, value in frontmatter.items()
